@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strongref.errors import (
-    BadRequestError,
+from strongref.errors import BadRequestError, StackLookupError, StoreError, StrongRefError, UnreadableRecordError
+from strongref.refusals import (
     ChangingError,
     ConflictingExportError,
     ExportsInUseError,
@@ -16,11 +16,7 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
-    StackLookupError,
-    StoreError,
-    StrongRefError,
     TooManyClaimsError,
-    UnreadableRecordError,
     UnsettledError,
 )
 from tests.support.builders import SCOPE, stack_arn

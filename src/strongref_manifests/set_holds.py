@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.holds import HOLDS, HoldStack
 from strongref.contract.names import Producer, claim_tag
-from strongref.errors import (
-    ChangingError,
-    OutOfTimeError,
-    ServiceError,
-    StackLookupError,
-    StrongRefError,
-    UnfinishedError,
-)
+from strongref.errors import OutOfTimeError, ServiceError, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.hold_stacks import HoldKeeper
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import OnClock
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

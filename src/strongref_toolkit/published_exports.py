@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key
 from strongref.contract.values import select
-from strongref.errors import ChangingError, StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
+from strongref.refusals import ChangingError
 from strongref.text import attribute_name
 from strongref_toolkit.errors import NotExportedError, SecureValueError
 from strongref_toolkit.memo import Memo
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Producer
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
     from strongref_toolkit.json_values import Json

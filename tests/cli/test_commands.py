@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 import strongref_cli as cli
 from strongref import __version__
 from strongref.contract.names import SHARED
-from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
+from strongref.errors import BadEndpointError, StackLookupError, StoreError, WaitInterruptedError
+from strongref.refusals import ChangingError
 from strongref_cli import output, running
 from strongref_cli.arguments import parser
 from strongref_cli.options import FORMATS

@@ -10,8 +10,8 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import SHARED, ExportScope, Key, Producer
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import ChangingError
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref_manifests.errors import BadTokenError
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import Token

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from strongref.aws.clients import Clients
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
 from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.base import Text  # noqa: TC001 (types declare their members by it)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.names import ManifestSet, can_be_claim, claim_tag
-from strongref.errors import OTHER_ACCOUNT, ExportsInUseError, StackLookupError, WaitInterruptedError
+from strongref.errors import OTHER_ACCOUNT, StackLookupError, WaitInterruptedError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.inspection import TagInspector
+from strongref.refusals import ExportsInUseError
 from tests.protocol.test_janitor import examined, found
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE, stack_arn

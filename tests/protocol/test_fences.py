@@ -13,12 +13,13 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError
+from strongref.errors import InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
 from tests.support.fake_ssm import EPOCH, FakeClock, FakeSsm

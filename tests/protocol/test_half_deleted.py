@@ -14,7 +14,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
 from strongref.contract.index import index_name
 from strongref.contract.values import ParameterType
-from strongref.errors import ForeignParameterError, InvocationTimeoutError, RecentlyDeletedError, UnreadableRecordError
+from strongref.errors import InvocationTimeoutError, RecentlyDeletedError, UnreadableRecordError
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.fences import FENCE_SECONDS, OwnFence
 from strongref.protocol.janitor import Janitor
@@ -22,6 +22,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.recreation import RECREATION_SECONDS, PatientWriter
 from strongref.protocol.time import Patience
+from strongref.refusals import ForeignParameterError
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT
 from strongref_cli.doctor.republishing import republish
 from tests.protocol.test_scenarios import EU, US, exports, imports, name

@@ -16,7 +16,7 @@ import pytest
 from strongref.contract.fence import IN_FLIGHT
 from strongref.contract.names import Key
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.errors import AlreadyExistsError
 from strongref.protocol import lag
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.executor import PlanExecutor
@@ -26,6 +26,7 @@ from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
 from strongref.protocol.planner import ExportIdentity
 from strongref.protocol.side_by_side import Work, carry_out, in_turn
+from strongref.refusals import ForeignParameterError
 from tests.support.builders import SCOPE
 from tests.support.explorer.cases import (
     BY_LABEL,

@@ -12,11 +12,12 @@ from strongref.contract.format import HOLD_FORMAT, HOLD_WRITER
 from strongref.contract.holds import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import ManifestSet, Producer
-from strongref.errors import ChangingError, NewerFormatError, PartialCreateError
+from strongref.errors import NewerFormatError, PartialCreateError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.doctor.republishing import republish
 from strongref_cli.overview.exports import Claim, ImportState, Protection

@@ -13,10 +13,11 @@ from strongref.aws.clients import Clients
 from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
-from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.errors import UnreadableRecordError
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.planner import ExportIdentity, StoredExports
 from strongref.protocol.snapshot import read_scope
+from strongref.refusals import ForeignParameterError
 from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described

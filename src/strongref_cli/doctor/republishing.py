@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.errors import StillChangingError
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
+from strongref.refusals import StillChangingError
 from strongref_cli.overview.graph import Participant
 
 if TYPE_CHECKING:

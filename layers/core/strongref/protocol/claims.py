@@ -17,23 +17,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
 from strongref.contract.values import select
-from strongref.errors import (
-    TAG_LIMIT,
-    AlreadyExistsError,
-    ChangingError,
-    NoSuchExportError,
-    NoSuchProducerError,
-    NothingExportedError,
-    StrongRefError,
-    TooManyClaimsError,
-    TooManyTagsError,
-    UnsettledError,
-)
+from strongref.errors import TAG_LIMIT, AlreadyExistsError, StrongRefError, TooManyTagsError
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import at_once
+from strongref.refusals import (
+    ChangingError,
+    NoSuchExportError,
+    NoSuchProducerError,
+    NothingExportedError,
+    TooManyClaimsError,
+    UnsettledError,
+)
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, consumer_prefix
 from strongref.contract.values import select
-from strongref.errors import ChangingError
 from strongref.log import logger
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import at_once
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

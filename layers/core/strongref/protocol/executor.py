@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.record import encode, part_name
 from strongref.contract.values import Value
-from strongref.errors import AlreadyExistsError, ForeignParameterError, StoreError
+from strongref.errors import AlreadyExistsError, StoreError
 from strongref.log import logger
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.plan import (
@@ -27,6 +27,7 @@ from strongref.protocol.plan import (
 from strongref.protocol.planner import split_tags
 from strongref.protocol.ports import BATCH
 from strongref.protocol.recreation import PatientWriter
+from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import RequestType
 from strongref.contract.notices import propagated_text
 from strongref.errors import (
-    ExportsKeptError,
-    InUse,
     OutdatedRequestError,
     PartialCreateError,
     StrongRefError,
@@ -34,6 +32,7 @@ from strongref.protocol.recreation import Recreation
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import read_behind_fences
 from strongref.protocol.verification import is_given_up, is_superseded
+from strongref.refusals import ExportsKeptError, InUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
+from strongref.errors import InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.time import OnClock, Until
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,12 +17,8 @@ from strongref.contract.holds import DIGEST, HOLD_TYPE, digest
 from strongref.contract.names import StackArn
 from strongref.errors import (
     OUT_OF_TIME,
-    HoldFailedError,
-    HoldMissingError,
-    HoldPendingError,
     OutdatedRequestError,
     OutOfTimeError,
-    ProducerLeavingError,
     ServiceError,
     StrongRefError,
     WaitInterruptedError,
@@ -30,6 +26,7 @@ from strongref.errors import (
 from strongref.log import logger
 from strongref.protocol.ports import NewStack
 from strongref.protocol.recreation import RECREATION_SECONDS
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping

@@ -15,7 +15,7 @@ from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError, ChangingError
+from strongref.errors import AlreadyExistsError
 from strongref.log import logger
 from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
@@ -25,6 +25,7 @@ from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from strongref.contract.format import check_hold_format
 from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
-from strongref.errors import ChangingError, HoldPendingError, NewerFormatError, StrongRefError, UnfinishedError
+from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.fences import FenceHolder, behind_fences
 from strongref.protocol.findings import Finding, FindingType
@@ -22,6 +22,7 @@ from strongref.protocol.hold_stacks import PAUSE, HoldKeeper, HoldStep, OwnStack
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
+from strongref.refusals import ChangingError, HoldPendingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse, UndecryptableError
+from strongref.errors import UndecryptableError
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.text import some
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, Producer, StackArn, owner_tag
 from strongref.contract.record import Record
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
     CloseRecord,
@@ -26,6 +25,7 @@ from strongref.protocol.plan import (
     WriteRecord,
 )
 from strongref.protocol.ports import BATCH
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
