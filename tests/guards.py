@@ -368,7 +368,7 @@ GUARDS = (
     ),
     Guard(
         name="the randomness that spreads callers which were throttled together",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="chance * _",
         instead="0",
@@ -380,7 +380,7 @@ GUARDS = (
     ),
     Guard(
         name="the randomness that spreads callers at the same pace",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.take",
         find="chance * _1 / _2",
         instead="0.0",
@@ -572,7 +572,7 @@ GUARDS = (
     ),
     Guard(
         name="that of calls which are throttled together one lowers the rate",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="turn.slowdowns == self.slowdowns",
         instead="True",
@@ -581,7 +581,7 @@ GUARDS = (
     ),
     Guard(
         name="that turns are void once a call was throttled",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="RetryingCaller._begin",
         find="self.limiter.is_valid(...)",
         instead="True",
@@ -590,7 +590,7 @@ GUARDS = (
     ),
     Guard(
         name="the calls in flight that a region may have",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="RetryingCaller._begin",
         find="in_flight.acquire(blocking=False)",
         instead="True",
@@ -599,7 +599,7 @@ GUARDS = (
     ),
     Guard(
         name="the rest after a throttled call",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="max(interval, min(_REST_SECONDS, _REST_CALLS * interval))",
         instead="interval",
@@ -608,7 +608,7 @@ GUARDS = (
     ),
     Guard(
         name="that a rate recovers in seconds where lower ones do not help",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket._is_crowded",
         find="self._length > _LONGEST_SERIES",
         instead="False",
@@ -625,7 +625,7 @@ GUARDS = (
     ),
     Guard(
         name="that a limit is an upper bound",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket._rate",
         find="min(self._limit, _1)",
         instead="_1",
@@ -954,7 +954,7 @@ GUARDS = (
     ),
     Guard(
         name="the request ID of a failed call in the log",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="_classify",
         find="error.response.get('ResponseMetadata', {}).get('RequestId', '')",
         tests=("tests/test_next_steps.py", "-k", "request_id"),

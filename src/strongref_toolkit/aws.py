@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
 from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionError, NoWayInError, UnknownCallerError
@@ -22,7 +22,7 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from boto3.session import Session
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref_toolkit.errors import FetchFailedError, UsageError
 from strongref_toolkit.session import DEFAULT_PARTITION_REGION, default_region, regions
 

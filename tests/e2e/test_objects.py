@@ -16,7 +16,7 @@ import strongref_objects
 import strongref_toolkit
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.runtime.clock import SystemClock
 from strongref_objects import (

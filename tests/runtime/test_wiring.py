@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.protocol.side_by_side import in_turn
 from strongref.refusals import ExportsInUseError

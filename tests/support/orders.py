@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.aws.retry_and_rate_limit import IN_FLIGHT
+from strongref.aws.rate_limit import IN_FLIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

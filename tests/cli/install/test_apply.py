@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.apply import dry_run, install, remove, upload
 from strongref_cli.install.calls import RegionCalls
 from strongref_cli.install.errors import AwsCallError, DeploymentFailedError

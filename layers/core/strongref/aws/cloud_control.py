@@ -16,7 +16,7 @@ from strongref.aws.errors import (
     PropertiesAskedError,
     UnsupportedError,
 )
-from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
+from strongref.aws.retry import CallFailedError, RegionalApi
 from strongref.errors import WaitInterruptedError
 from strongref.next_steps import DENIED
 
