@@ -24,8 +24,8 @@ from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFence
 from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
-from strongref.protocol.planner import ExportIdentity
 from strongref.protocol.side_by_side import Work, carry_out, in_turn
+from strongref.protocol.stored_exports import ExportIdentity
 from strongref.refusals import ForeignParameterError
 from tests.support.builders import SCOPE
 from tests.support.explorer.cases import (

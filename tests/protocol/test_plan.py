@@ -8,7 +8,8 @@ import pytest
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, claim_tag, owner_tag
 from strongref.protocol.phases import ClaimPolicy
-from strongref.protocol.planner import Owner, ValueTags, is_up_to_date, split_tags
+from strongref.protocol.planner import is_up_to_date
+from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from tests.support.builders import (
     FORMER,

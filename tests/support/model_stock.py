@@ -17,7 +17,7 @@ from strongref.protocol.plan import (
     TakeOwnership,
     WriteRecord,
 )
-from strongref.protocol.planner import Owner, StoredExports, ValueTags
+from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
 from tests.support.builders import FORMER, ME, NETWORK, claims, stack_arn
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import UnreadableRecordError
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.planner import ExportIdentity, StoredExports
 from strongref.protocol.snapshot import read_scope
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports
 from strongref.refusals import ForeignParameterError
 from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
-    from strongref.protocol.planner import ValueTags
     from strongref.protocol.ports import Store
+    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import Location
     from strongref_toolkit.aws import Aws, Where

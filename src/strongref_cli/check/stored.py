@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.protocol.plan import Create, Delete, Overwrite, TakeOwnership, WriteRecord
-from strongref.protocol.planner import StoredExports
+from strongref.protocol.stored_exports import StoredExports
 from strongref_cli.check.report import ValueChange
 from strongref_cli.check.unknown import Unknown, sent, sources_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Value
     from strongref.errors import StrongRefError
     from strongref.protocol.plan import ExportPlan
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.report import ChangeKind
     from strongref_cli.check.version import StackVersion

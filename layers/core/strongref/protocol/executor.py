@@ -24,9 +24,9 @@ from strongref.protocol.plan import (
     WriteRecord,
     show,
 )
-from strongref.protocol.planner import split_tags
 from strongref.protocol.ports import BATCH
 from strongref.protocol.recreation import PatientWriter
+from strongref.protocol.stored_exports import split_tags
 from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from strongref.contract.record import Record
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.plan import ExportPlan, Instruction
-    from strongref.protocol.planner import ExportIdentity
     from strongref.protocol.ports import Store
+    from strongref.protocol.stored_exports import ExportIdentity
     from strongref.protocol.time import Clock
 
 OTHER_TYPE = "HierarchyTypeMismatchException"

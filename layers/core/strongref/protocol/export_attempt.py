@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from strongref.protocol.export_notices import Planned
     from strongref.protocol.fences import FencedStore
     from strongref.protocol.plan import ExportPlan
-    from strongref.protocol.planner import StoredExports
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.snapshot import Snapshot
+    from strongref.protocol.stored_exports import StoredExports
 
 PROMPT = timedelta(seconds=1)
 PROMPT_DELIVERY = timedelta(seconds=10)

@@ -9,8 +9,8 @@ from strongref.contract.event import RequestType
 from strongref.contract.requests import ExportRequest, OnChange, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError
-from strongref.protocol.planner import ExportIdentity
 from strongref.protocol.snapshot import Destination, recorded_scopes
+from strongref.protocol.stored_exports import ExportIdentity
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
     from strongref.contract.properties import Properties
-    from strongref.protocol.planner import StoredExports
     from strongref.protocol.ports import Ports
+    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
 
 

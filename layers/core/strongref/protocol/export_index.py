@@ -14,9 +14,9 @@ from strongref.log import logger
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from strongref.protocol.planner import ExportIdentity
     from strongref.protocol.ports import Store
     from strongref.protocol.snapshot import Destination
+    from strongref.protocol.stored_exports import ExportIdentity
 
 
 @dataclass(frozen=True, slots=True)

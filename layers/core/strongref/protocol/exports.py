@@ -14,7 +14,7 @@ from strongref.protocol.export_event import ExportEvent, physical_id
 from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase, phase_of
-from strongref.protocol.planner import StoredExports, is_up_to_date
+from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.snapshot import read_behind_fences, read_scope
 from strongref.protocol.verification import is_in_use
 from strongref.text import stack_text
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports
+    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.record import Record, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
-from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.stored_exports import ValueTags
 
 
 class Resolution(Enum):

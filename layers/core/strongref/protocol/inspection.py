@@ -17,9 +17,9 @@ from strongref.contract.names import (
     claim_tag,
 )
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
-from strongref.protocol.planner import Owner, ValueTags, split_tags
 from strongref.protocol.side_by_side import at_once
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
+from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import ExportScope, Key
     from strongref.protocol.fences import FencedStore
-    from strongref.protocol.planner import ValueTags
     from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.stored_exports import ValueTags
     from strongref.protocol.time import Clock
 
 Claim = tuple[str, str]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import ExportScope
 from strongref.contract.record import decode, part_name
 from strongref.errors import NewerFormatError, UnreadableRecordError
-from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags, keys_to_inspect, plan_export
+from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
