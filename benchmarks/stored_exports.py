@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.holds import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
-from strongref.contract.record import Record, RequestStamp, encode
+from strongref.contract.record import Record, RequestStamp, encode, part_name
 from strongref.contract.values import ParameterType, Value
 from tests.support.local_ssm.service import ACCOUNT
 
@@ -68,7 +68,7 @@ def store(service: LocalSsm, producer: Stack, region: str, values: Mapping[str, 
     written = {Key(key): Value(ParameterType.STRING, text) for key, text in values.items()}
     stamp = RequestStamp(datetime(2025, 1, 1, tzinfo=UTC), "request-1")
     for part in encode(Record(str(producer.arn), written, hold, last=stamp), frozenset()):
-        service.preload(region, [part.name(scope.records, _EXPORT)], part.text)
+        service.preload(region, [part_name(scope.records, _EXPORT, part.number)], part.text)
     claims = {importer.claim: str(importer.arn) for importer in by}
     tags = {PRODUCER_TAG: str(producer.arn), owner_tag(_EXPORT): _EXPORT, **claims}
     service.preload(region, map(scope.value, written), "a value", tags)

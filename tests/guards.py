@@ -89,7 +89,7 @@ GUARDS = (
     Guard(
         name="the fence that an exporter puts up before it reads the claims",
         file="layers/core/strongref/protocol/fences.py",
-        function="OwnFence._write",
+        function="OwnFence.put_up",
         find="_.overwrite(...)",
         tests=(
             "tests/protocol/test_interleavings.py",
@@ -114,7 +114,7 @@ GUARDS = (
     ),
     Guard(
         name="the wait between the last write and the deletion of the fence",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="_wait_after_writing",
         find="lag.settle(clock)",
         tests=("tests/protocol/test_late_reads.py", "-k", "where_reads_lag and (change or drop) and not exporters"),
@@ -133,7 +133,7 @@ GUARDS = (
     ),
     Guard(
         name="the fence of an interrupted command whose writes may still be carried out",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="_put_away_after",
         find="lease.has_written",
         instead="False",
@@ -159,7 +159,7 @@ GUARDS = (
     ),
     Guard(
         name="the look before the wait",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",
         find="_first_look(_1, _2) if lag.seconds else _3",
         instead="(None, not lag.seconds)",
@@ -674,9 +674,9 @@ GUARDS = (
     Guard(
         name="that a notice waits for the record that says the same",
         file="layers/core/strongref/protocol/executor.py",
-        function="PlanExecutor._write_record",
-        find="number == until_recorded",
-        instead="number == min(until_recorded, 1)",
+        function="write_record",
+        find="1 if _ else _0",
+        instead="_0",
         tests=("tests/protocol/test_notices.py",),
         must_fail=("test_however_a_propagation_is_cut_into_invocations_each_value_is_reported_once[",),
     ),
@@ -779,7 +779,7 @@ GUARDS = (
         name="the other type of a value that reads did not show",
         file="layers/core/strongref/protocol/executor.py",
         function="PlanExecutor._create",
-        find="self.store.delete([name])",
+        find="_.delete([name])",
         tests=("tests/protocol/test_half_deleted.py",),
         must_fail=("test_a_change_of_a_type_is_rolled_back[a create is hidden]",),
     ),
@@ -873,9 +873,9 @@ GUARDS = (
     Guard(
         name="that an imported secret is not overwritten unseen",
         file="layers/core/strongref/protocol/planner.py",
-        function="plan_export",
-        find="_locked(...)",
-        instead="()",
+        function="_in_use",
+        find="stored.stored[_].locked",
+        instead="None",
         tests=("tests/protocol/test_undecryptable.py",),
         must_fail=("test_an_imported_secret_of_its_own_is_not_overwritten_unseen[locked0]",),
     ),

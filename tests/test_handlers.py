@@ -30,8 +30,8 @@ EVENTS = (
 
 FENCES = (
     *("protocol", "refusals"),
-    *(f"protocol.{name}" for name in ("fences", "inspection", "lag", "phases", "plan", "planner", "ports")),
-    *(f"protocol.{name}" for name in ("staleness", "time")),
+    *(f"protocol.{name}" for name in ("behind_fences", "fences", "inspection", "lag", "ports")),
+    *(f"protocol.{name}" for name in ("staleness", "stored_exports", "time")),
 )
 
 ALLOWED = {
@@ -42,19 +42,20 @@ ALLOWED = {
         *FENCES,
         "protocol.executor",
         *(f"protocol.export_{name}" for name in ("attempt", "event", "index", "notices")),
-        "protocol.exports",
+        *(f"protocol.{name}" for name in ("exports", "phases", "plan", "planner")),
         "protocol.recreation",
         "protocol.snapshot",
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.published"),
-        "protocol.recreation",
+        *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.phases"),
+        *("protocol.published", "protocol.recreation"),
     ),
     "janitor": (
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
         *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
-        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published", "protocol.recreation"),
+        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
+        "protocol.recreation",
     ),
     "lookup": (
         *(*CALLS, *EVENTS, "aws.errors", "protocol.lag", "runtime.wiring"),

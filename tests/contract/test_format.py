@@ -19,7 +19,7 @@ from strongref import __version__
 from strongref.contract.fence import UNREADABLE_LIFETIME, Fence
 from strongref.contract.format import FORMAT, HOLD_FORMAT, check_format, check_hold_format
 from strongref.contract.index import IndexEntry, Place
-from strongref.contract.record import Record, RequestStamp, decode, encode
+from strongref.contract.record import Record, RequestStamp, decode, encode, part_name
 from strongref.contract.releases import Release
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import NewerFormatError
@@ -179,7 +179,7 @@ def test_the_version_before_reads_what_this_one_writes(before: Path) -> None:
         "Open": replace(large, open=True),
     }
     records = {
-        part.name(SCOPE.records, logical_id): [part.kind.value, part.text]
+        part_name(SCOPE.records, logical_id, part.number): [part.kind.value, part.text]
         for logical_id, each in written.items()
         for part in encode(each, frozenset())
     }

@@ -34,7 +34,7 @@ RECORDS = st.builds(Record, st.just(NETWORK), st.dictionaries(KEYS, VALUES, min_
 
 def parameters(parts: Iterable[RecordPart], logical_id: str = "Exports") -> dict[str, Parameter]:
     """The parts as they are found again."""
-    names = {part.name(PATH, logical_id): part for part in parts}
+    names = {part_name(PATH, logical_id, part.number): part for part in parts}
     return {name: Parameter(name, part.kind, part.text) for name, part in names.items()}
 
 
@@ -127,7 +127,7 @@ def test_what_a_write_cut_short_left_is_not_written_over_by_the_next() -> None:
     before = parameters(encode(large("a"), NOTHING))
     left = before | parameters(encode(large("b"), found(before).numbers)[:3])
     parts = encode(large("c"), found(left).numbers)
-    assert not {part.name(PATH, "Exports") for part in parts[:-1]} & left.keys()
+    assert not {part_name(PATH, "Exports", part.number) for part in parts[:-1]} & left.keys()
     assert found(left | parameters(parts)).record == large("c")
 
 

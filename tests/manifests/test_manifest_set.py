@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.fences import FenceHolder
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.refusals import ExportsInUseError, NoSuchExportError, NoSuchProducerError, NothingExportedError

@@ -14,7 +14,8 @@ from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, OutOfTimeError
-from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
+from strongref.protocol.behind_fences import FencedStore, behind_fences
+from strongref.protocol.fences import FENCE_SECONDS, FenceHolder, OwnFence
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import in_turn
@@ -294,11 +295,11 @@ def test_what_was_left_stays_until_others_see_the_new_fence() -> None:
 def test_giving_way_waits_for_no_lag() -> None:
     world = World()
     ports = replace(world.ports(), lag=ReadLag(10))
-    other = OwnFence(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"), "other")
+    other = OwnFence.of(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"))
 
     def give_way() -> None:
         clock = VirtualClock.lasting(world.time, 885)
-        other.put_up(clock.now() + timedelta(seconds=60), clock)
+        other.put_up(clock, Fence(other.holder.says, clock.now() + timedelta(seconds=90)))
         with pytest.raises(ChangingError):
             behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda _: None)
 
@@ -309,12 +310,12 @@ def test_giving_way_waits_for_no_lag() -> None:
 def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
     world = World()
     clock = VirtualClock.lasting(world.time, 885)
-    own = OwnFence(world.ports(), REGION, SCOPE, EXPORTER, "token")
+    own = OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)
     found = []
 
     def look() -> None:
         found.append(own.others(clock))
-        own.put_up(clock.now(), clock)
+        own.put_up(clock, Fence(own.holder.says, clock.now() + timedelta(seconds=30)))
         found.append(own.others(clock))
 
     world.time.run(look)

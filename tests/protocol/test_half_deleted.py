@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +30,9 @@ from tests.support.builders import ACCOUNT, SCOPE, text
 from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.fake_ssm import FakeClock
 from tests.support.half_deleted import SECONDS, Again, RememberingCloud
+
+if TYPE_CHECKING:
+    from strongref.protocol.time import Clock
 
 BOTH = [Again.REFUSED, Again.HIDDEN]
 A = f"/strongref/exports/{name('A')}"
@@ -163,15 +166,15 @@ def test_the_fence_is_renewed_while_a_name_is_waited_for(
     renewed: list[float] = []
     put_up = OwnFence.put_up
 
-    def noting(own: OwnFence, *more: Any) -> None:  # noqa: ANN401
+    def noting(own: OwnFence, clock: Clock, fence: Fence) -> None:
         renewed.append(sum(cloud.clock.slept))
-        put_up(own, *more)
+        put_up(own, clock, fence)
 
     monkeypatch.setattr(OwnFence, "put_up", noting)
     create = PlanExecutor._create
 
     def late(executor: PlanExecutor, *what: Any) -> None:  # noqa: ANN401
-        executor.clock.sleep(FENCE_SECONDS / 2 - 5)
+        executor.writer.clock.sleep(FENCE_SECONDS / 2 - 5)
         create(executor, *what)
 
     monkeypatch.setattr(PlanExecutor, "_create", late)

@@ -123,7 +123,7 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
     cloud = Cloud()
     clock = FakeClock(remaining=600)
     ports = Ports(cloud.stores, cloud, Patience(0, 0, lambda: 0.0), cloud.token)
-    own = fences.OwnFence(ports, US, SCOPE, fences.FenceHolder("X", "somebody"), "t")
+    own = fences.OwnFence.of(ports, US, SCOPE, fences.FenceHolder("X", "somebody"))
     lease = fences.FenceLease.begin([own], clock, 0)
     clock.sleep(fences.FENCE_SECONDS / 2 + 1)
     put_up, renewed = lease._put_up, []

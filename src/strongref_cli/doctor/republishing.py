@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.holds import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
 from strongref.refusals import StillChangingError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 

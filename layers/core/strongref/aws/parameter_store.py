@@ -95,14 +95,14 @@ class SsmStore:
 
     def _get(self, batch: list[str]) -> dict[str, Parameter]:
         try:
-            return self._get_at_once(batch)
+            return self._get_batch(batch)
         except StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
         # One key that cannot be used fails the whole call. Without decryption, all can be read.
-        return self._decrypted_one_by_one(self._get_at_once(batch, decrypted=False))
+        return self._decrypted_one_by_one(self._get_batch(batch, decrypted=False))
 
-    def _get_at_once(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
+    def _get_batch(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
         get, target = self.client.get_parameters, some(names, most=1)
         response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
         return _by_name(response["Parameters"])
@@ -118,7 +118,7 @@ class SsmStore:
     def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:
         name = encrypted.name
         try:
-            return self._get_at_once([name])
+            return self._get_batch([name])
         except StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
@@ -153,10 +153,8 @@ class SsmStore:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
-        at_once(self, [partial(self._delete, batch) for batch in _batches(names)])
-
-    def _delete(self, batch: list[str]) -> None:
-        self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
+        delete = partial(self._call, "DeleteParameters", function=self.client.delete_parameters)
+        at_once(self, [partial(delete, target=some(batch, most=1), Names=batch) for batch in _batches(names)])
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)

@@ -135,20 +135,17 @@ class RetryingCaller:
 
     def _begin(self, action: str) -> Turn | None:
         """Wait until the call may be made, and count it as in flight; None, at once, if that is after the deadline."""
-        in_flight = self.limiter.in_flight(self.region)
-        while (turn := self._take(action)) is not None:
+        in_flight, clock = self.limiter.in_flight(self.region), self.clock
+        while turn := self.limiter.take(action, self.region, clock.now(), clock.remaining(), self.jitter()):
             if turn.wait:
-                self.clock.sleep(turn.wait)
+                clock.sleep(turn.wait)
             while self.limiter.is_valid(action, self.region, turn):
                 if in_flight.acquire(blocking=False):
                     return turn
-                if self.clock.remaining() <= _POLL_SECONDS:
+                if clock.remaining() <= _POLL_SECONDS:
                     return None
-                self.clock.sleep(_POLL_SECONDS)
+                clock.sleep(_POLL_SECONDS)
         return None
-
-    def _take(self, action: str) -> Turn | None:
-        return self.limiter.take(action, self.region, self.clock.now(), self.clock.remaining(), self.jitter())
 
     def _wait_before_retry(self, action: str, turn: Turn, failure: CallFailedError, tries: int) -> None:
         if not failure.throttled:

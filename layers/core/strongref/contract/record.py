@@ -73,9 +73,6 @@ class RecordPart:
     kind: ParameterType
     text: str = field(repr=False)
 
-    def name(self, path: str, logical_id: str) -> str:
-        return part_name(path, logical_id, self.number)
-
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:

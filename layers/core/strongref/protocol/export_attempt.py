@@ -28,7 +28,7 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import refusal_of
-from strongref.protocol.recreation import Recreation
+from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import read_behind_fences
 from strongref.protocol.verification import is_given_up, is_superseded
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.contract.event import Event
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.export_notices import Planned
-    from strongref.protocol.fences import FencedStore
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.snapshot import Snapshot
@@ -164,7 +164,9 @@ class ExportAttempt:
             entry = index.add(destinations, is_new=only_creates, must_not_fail=phase is Phase.ROLLBACK)
         works = [
             (
-                PlanExecutor(at.fenced.store, export, at.fenced.clock, lag, partial(recorded.append, (at, plan))),
+                PlanExecutor(
+                    PatientWriter(at.fenced.store, at.fenced.clock, lag), export, partial(recorded.append, (at, plan))
+                ),
                 at,
                 plan,
             )
@@ -173,7 +175,7 @@ class ExportAttempt:
         try:
             for publishes in (True, False):
                 carry_out(
-                    Work(executor.store, executor.create(plan) if only_creates else executor.execute(plan))
+                    Work(executor.writer.store, executor.create(plan) if only_creates else executor.execute(plan))
                     for executor, at, plan in works
                     if bool(at.destination.wanted) is publishes
                 )

@@ -56,16 +56,16 @@ class ExportEvent:
         export = ExportIdentity(event.stack, event.logical_id)
         if event.request_type is RequestType.DELETE:
             leaving, own_id = _accepted(event.properties, stack), physical_id(stack, event.logical_id)
-            destinations = tuple(_destinations(leaving, publish=False)) if leaving else ()
+            destinations = _left(leaving) if leaving else ()
             unclear = () if leaving else readable_regions(event.properties, stack)
             if not leaving and not unclear and event.physical_id == own_id:
                 raise BadRequestError("Region", _UNCLEAR)
             return cls(export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear)
         request = ExportRequest.parse(event.properties, stack)
-        former = _accepted(event.old_properties, stack)
-        new = _destinations(request, publish=True)
+        former = None if event.old_properties is None else _accepted(event.old_properties, stack)
+        new = [Destination(region, request.scope, request.values, request.hold) for region in request.regions]
         here = {(each.region, each.scope) for each in new}
-        old = _destinations(former, publish=False) if former else []
+        old = _left(former) if former else ()
         rewrite = request.values.keys() if former and former.revision != request.revision else ()
         return cls(
             export=export,
@@ -114,16 +114,14 @@ _UNCLEAR = (
 )
 
 
-def _accepted(properties: Properties | None, stack: StackArn) -> ExportRequest | None:
-    """What these properties asked for; None if there are none, or they were refused and so published nothing."""
-    if properties is None:
-        return None
+def _accepted(properties: Properties, stack: StackArn) -> ExportRequest | None:
+    """What these properties asked for; None if they were refused, and so published nothing."""
     try:
         return ExportRequest.parse(properties, stack)
     except BadRequestError:
         return None
 
 
-def _destinations(request: ExportRequest, *, publish: bool) -> list[Destination]:
-    values, hold = (request.values, request.hold) if publish else ({}, "")
-    return [Destination(region, request.scope, values, hold) for region in request.regions]
+def _left(request: ExportRequest) -> tuple[Destination, ...]:
+    """Where nothing is wanted anymore."""
+    return tuple(Destination(region, request.scope, {}) for region in request.regions)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import RequestType
 from strongref.contract.fence import TagScan
 from strongref.errors import BadRequestError
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.export_attempt import ExportAttempt, plans_for
 from strongref.protocol.export_event import ExportEvent, physical_id
-from strongref.protocol.fences import FencedStore, FenceHolder, behind_fences
+from strongref.protocol.fences import FenceHolder
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.snapshot import read_behind_fences, read_scope
 from strongref.protocol.verification import is_in_use
-from strongref.text import stack_text
 
 if TYPE_CHECKING:
     from strongref.contract.event import Event
@@ -42,13 +42,19 @@ class Exporter:
                 that CloudFormation's Delete finds what it left.
         """
         wanted = ExportEvent.parse(event).with_recorded(self.ports, clock)
-        if not wanted.destinations or self._deletes_another(event):
+        own_id = physical_id(event.stack_arn, event.logical_id)
+        is_other = (
+            event.request_type is RequestType.DELETE and event.physical_id != own_id
+        )  # CloudFormation made it up.
+        if not wanted.destinations or (
+            is_other and is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id)
+        ):
             return wanted.response
         self._check_service_timeout(event, clock)
         if wanted.unchanged and (stored := self._up_to_date(wanted, clock)):
             return wanted.responded(stored)
         now, continues = clock.now(), event.continuation is not None
-        says, until = f"{event.logical_id} of {stack_text(event.stack)}", event.invocation(now).continues_until
+        says, until = f"{event.logical_id} of {wanted.export.producer}", event.invocation(now).continues_until
         holder = FenceHolder(event.logical_id, says, event.request_id, until, continues=continues)
         sites = [(each.region, each.scope) for each in wanted.destinations]
         attempt = ExportAttempt(self.ports, event, wanted, now, may_have_written=continues)
@@ -66,13 +72,6 @@ class Exporter:
         snapshots = read_behind_fences(fenced, destinations, wanted.export, TagInspector(stacks), wanted.rewrite)
         phase = phase_of(event.request_type, partial(stacks.by_arn, event.stack))
         return plans_for(event, wanted, phase, snapshots, stacks)
-
-    def _deletes_another(self, event: Event) -> bool:
-        """Whether a Delete is of an ID that CloudFormation made up, while the Export goes on under its own."""
-        own_id = physical_id(event.stack_arn, event.logical_id)
-        if event.request_type is not RequestType.DELETE or event.physical_id == own_id:
-            return False
-        return is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id)
 
     def _check_service_timeout(self, event: Event, clock: Clock) -> None:
         """Refuse a Create or an Update that CloudFormation does not wait for long enough; a rollback must go on."""

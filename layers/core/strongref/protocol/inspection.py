@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
+@dataclass(eq=False, slots=True)
 class TagInspector:
     """Reads tags, and asks about each stack once.
 
     One inspector serves one attempt: answers do not stay true.
     """
 
-    def __init__(self, stacks: Stacks) -> None:
-        self._stacks = stacks
-        self._infos: dict[str, StackInfo | None] = {}
-        self._claiming: dict[str, ClaimingStack | None] = {}
-        self.unasked: dict[str, StackLookupError] = {}  # by ARN, why a stack cannot be asked about
-        self.unread: dict[str, StrongRefError] = {}  # by parameter, why its tags cannot be read
+    stacks: Stacks
+    unasked: dict[str, StackLookupError] = field(default_factory=dict)  # by ARN, why a stack cannot be asked about
+    unread: dict[str, StrongRefError] = field(default_factory=dict)  # by parameter, why its tags cannot be read
+    _infos: dict[str, StackInfo | None] = field(default_factory=dict)
+    _claiming: dict[str, ClaimingStack | None] = field(default_factory=dict)
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
@@ -87,7 +87,7 @@ class TagInspector:
     def info(self, stack: str) -> StackInfo | None:
         """The stack with this ARN; None if it does not exist."""
         if stack not in self._infos:
-            self._infos[stack] = self._stacks.by_arn(stack)
+            self._infos[stack] = self.stacks.by_arn(stack)
         return self._infos[stack]
 
     def exists(self, stack: str) -> bool:
@@ -115,7 +115,7 @@ class TagInspector:
         found = [tags for tags in found if any(each.stale for each in tags.values())]
         if found and lag.seconds:
             lag.settle(clock)
-            second = TagInspector(self._stacks)
+            second = TagInspector(self.stacks)
             second.agree(self, found)
             self.unasked |= second.unasked
 
@@ -205,7 +205,7 @@ class TagInspector:
                 return ClaimingStack(exists=False)
             if not info.at_rest:
                 return ClaimingStack(exists=True)
-            claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
+            claims = frozenset(claim_tag(physical_id) for physical_id in self.stacks.physical_ids(importer))
         except StackLookupError as error:  # Its claims count.
             self.unasked[importer] = error
             return None

@@ -17,12 +17,14 @@ from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError
 from strongref.log import logger
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.executor import write_record
-from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
+from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
 from strongref.protocol.janitor_index import IndexTender
+from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.refusals import ChangingError
@@ -170,8 +172,8 @@ class Janitor:
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
             with tolerated(self.failed, failed, message, part_name(scope.records, logical_id, 0)):
-                numbers = seen.records[logical_id].numbers
-                carry_out([Work(store, write_record(store, scope, logical_id, record, numbers))])
+                write = WriteRecord(logical_id, record, seen.records[logical_id].numbers)
+                carry_out([Work(store, write_record(store, scope, write))])
         for key, stale in repairs.untag.items():
             with tolerated(self.failed, failed, message, scope.value(key)):
                 store.untag(scope.value(key), stale)

@@ -16,7 +16,7 @@ from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_expor
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_stacks import PAUSE, HoldKeeper, HoldStep, OwnStacks
 from strongref.protocol.inspection import TagInspector
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
+    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.stored_exports import ValueTags
     from strongref.protocol.time import Clock

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from strongref.contract.names import owner_tag
 from strongref.contract.record import Record
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
@@ -85,10 +86,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (
-        *_conflicts(wanted, stored),
-        *_foreign(scope, wanted, tags),
-        *_locked(stored, found, policy),
-        *_in_use(found, policy, {each for key in tags.values() for each in key.unknown.values()}),
+        *_not_ours(scope, wanted, stored, tags),
+        *_in_use(stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
     )
     if refusals:
         return ExportPlan(scope, refusals=refusals)
@@ -139,7 +138,7 @@ def _compare(
 ) -> _Differences:
     others, recorded = stored.recorded_by_others, stored.recorded
     claimed = {key: each.importers for key, each in tags.items() if each.claims}
-    owned = {key for key, each in tags.items() if export.owner_tag in each.owners}
+    owned = {key for key, each in tags.items() if owner_tag(export.logical_id) in each.owners}
     foreign = {key for key, each in tags.items() if each.owner is Owner.FOREIGN}
     changed = [key for key in wanted if key in stored.stored and stored.stored[key] != wanted[key]]
     dropped = [key for key in recorded if key not in wanted]
@@ -163,30 +162,29 @@ def _compare(
     )
 
 
-def _conflicts(wanted: Mapping[Key, Value], stored: StoredExports) -> Iterator[Refusal]:
+def _not_ours(
+    scope: ExportScope, wanted: Mapping[Key, Value], stored: StoredExports, tags: Mapping[Key, ValueTags]
+) -> Iterator[Refusal]:
+    """What others have in the way: other Exports of the stack other values, or anybody else a parameter."""
     for logical_id, record in stored.others.items():
         keys = [key for key, value in wanted.items() if record.values.get(key, value) != value]
         if keys:
             yield ConflictingExportError(keys, logical_id)
-
-
-def _foreign(scope: ExportScope, wanted: Mapping[Key, Value], tags: Mapping[Key, ValueTags]) -> Iterator[Refusal]:
     foreign = {key: tags[key].producer for key in wanted if key in tags and tags[key].owner is Owner.FOREIGN}
     if foreign:
         yield ForeignParameterError({scope.value(key): producer for key, producer in foreign.items()})
 
 
-def _locked(stored: StoredExports, found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
-    """Imported values that cannot be decrypted, so that nobody knows whether they would change."""
-    if ClaimPolicy.PROPAGATE not in policy:
-        yield from (locked for key in found.claimed_changes if (locked := stored.stored[key].locked))
-
-
-def _in_use(found: _Differences, policy: ClaimPolicy, unknown: Collection[str]) -> Iterator[Refusal]:
+def _in_use(
+    stored: StoredExports, found: _Differences, policy: ClaimPolicy, unknown: Collection[str]
+) -> Iterator[Refusal]:
     """What claims forbid, given which of those who claim cannot be asked about.
 
-    Another type takes a deletion, without the claims for a moment: that is never propagated.
+    Nobody knows whether an imported value changes that cannot be decrypted. Another type takes a deletion, without the
+    claims for a moment: that is never propagated.
     """
+    if ClaimPolicy.PROPAGATE not in policy:
+        yield from (locked for key in found.claimed_changes if (locked := stored.stored[key].locked))
     changes = {} if ClaimPolicy.PROPAGATE in policy else found.claimed_changes
     drops = {} if ClaimPolicy.KEEP in policy else found.claimed_drops
     in_use = [InUse(key, "changed", who) for key, who in changes.items() if key not in found.retyped]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.phases import ClaimPolicy
     from strongref.protocol.plan import ExportPlan

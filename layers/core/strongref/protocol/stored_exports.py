@@ -56,12 +56,8 @@ class ExportIdentity:
         return StackArn.parse(self.stack).producer
 
     @property
-    def owner_tag(self) -> str:
-        return owner_tag(self.logical_id)
-
-    @property
     def tags(self) -> dict[str, str]:
-        return {PRODUCER_TAG: self.stack, self.owner_tag: self.logical_id}
+        return {PRODUCER_TAG: self.stack, owner_tag(self.logical_id): self.logical_id}
 
 
 @dataclass(frozen=True, slots=True)
