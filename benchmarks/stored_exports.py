@@ -68,10 +68,10 @@ def store(service: LocalSsm, producer: Stack, region: str, values: Mapping[str, 
     written = {Key(key): Value(ParameterType.STRING, text) for key, text in values.items()}
     stamp = RequestStamp(datetime(2025, 1, 1, tzinfo=UTC), "request-1")
     for part in encode(Record(str(producer.arn), written, hold, last=stamp), frozenset()):
-        service.preload(region, [part_name(scope.records, _EXPORT, part.number)], part.text)
+        service.preload(region, [part_name(scope, _EXPORT, part.number)], part.text)
     claims = {importer.claim: str(importer.arn) for importer in by}
     tags = {PRODUCER_TAG: str(producer.arn), owner_tag(_EXPORT): _EXPORT, **claims}
-    service.preload(region, map(scope.value, written), "a value", tags)
+    service.preload(region, map(scope.parameter_name, written), "a value", tags)
     place = Place(ACCOUNT, region, SHARED)
     entry = IndexEntry(str(producer.arn), frozenset([place]), hold)
     service.preload(producer.region, [index_name(producer.name, _EXPORT)], entry.encode())

@@ -273,7 +273,7 @@ def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:
 
 
 def _names(uses: Collection[Use]) -> frozenset[str]:
-    return frozenset(scope.value(key) for scope, key in uses)
+    return frozenset(scope.parameter_name(key) for scope, key in uses)
 
 
 def _uses(names: Collection[str]) -> frozenset[Use]:

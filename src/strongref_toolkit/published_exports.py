@@ -113,7 +113,9 @@ class PublishedExports:
     def _missing(self, scope: ExportScope, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(scope.producer)
         now = self._clock.now()
-        for fence in fences_below(self._store, scope.fences).values():  # expired ones too: a reader deletes nothing
+        for fence in fences_below(
+            self._store, scope.path("fences")
+        ).values():  # expired ones too: a reader deletes nothing
             if fence.is_live(now):
                 return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED

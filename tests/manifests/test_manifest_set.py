@@ -87,7 +87,7 @@ class World:
 
     def claims(self, key: str) -> list[str]:
         """Who claims a value, as its tags say it."""
-        tags = self.cloud.tags(US, f"{CLUSTER.values}/{key}".removeprefix("/strongref/exports/"))
+        tags = self.cloud.tags(US, f"{CLUSTER.path('exports')}/{key}".removeprefix("/strongref/exports/"))
         return sorted(who for tag, who in tags.items() if tag.startswith("strongref:claim:"))
 
     def ledger(self) -> list[str]:
@@ -206,7 +206,7 @@ def test_shared_exports_are_held_as_well(world: World) -> None:
 def test_a_withdrawn_value_goes_with_the_last_claim(world: World) -> None:
     world.hold(A)
     world.cloud.deploy("network", EU, {})
-    assert world.cloud.values(US) == {CLUSTER.value(Key("A")).removeprefix("/strongref/exports/"): "a1"}
+    assert world.cloud.values(US) == {CLUSTER.parameter_name(Key("A")).removeprefix("/strongref/exports/"): "a1"}
     with pytest.raises(StrongRefError):
         world.hold(A)  # it is no export any more, and still held
     assert world.claims("A") == [str(SHOP)]

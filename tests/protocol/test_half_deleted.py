@@ -89,7 +89,7 @@ def test_a_secure_value_that_is_dropped_comes_back_with_the_part_of_its_record()
     cloud.deploy("network", EU, {"Exports": secret, "Others": exports({"C": "c1"})})
     with pytest.raises(LaterResourceError):
         cloud.deploy("network", EU, {"Exports": exports({"B": "b1"}), "Others": exports({"C": "c1"})}, fails=True)
-    assert f"{SCOPE.records}/Exports.1" in cloud.used_again(US)
+    assert f"{SCOPE.path('records')}/Exports.1" in cloud.used_again(US)
     cloud.deploy("network", EU, {"Exports": secret, "Others": exports({"C": "c2"})})  # reads the record next to it
     assert cloud.values(US)[name("C")] == "c2"
 
@@ -107,7 +107,7 @@ def test_a_consumer_that_is_deleted_and_created_again_imports(cloud: Remembering
 def test_a_producer_that_is_deleted_and_created_again_exports(cloud: RememberingCloud) -> None:
     cloud.delete("network", EU)
     cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
-    assert {A, f"{SCOPE.records}/Exports"} <= cloud.used_again(US)
+    assert {A, f"{SCOPE.path('records')}/Exports"} <= cloud.used_again(US)
     assert index_name("network", "Exports") in cloud.used_again(EU)
     cloud.clock.sleep(SECONDS)
     cloud.deploy("web", US, {"Imports": imports("A")})
@@ -248,9 +248,11 @@ def test_tags_wait_for_a_parameter_that_was_created_again() -> None:
 
 
 def test_a_record_that_was_damaged_by_hand_is_reported_after_the_wait(cloud: RememberingCloud) -> None:
-    head = cloud.ssm(US).parameters()[f"{SCOPE.records}/Exports"]
+    head = cloud.ssm(US).parameters()[f"{SCOPE.path('records')}/Exports"]
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}), "Others": exports({"C": "c1"})})
-    cloud.ssm(US).put_parameter(Name=f"{SCOPE.records}/Exports", Value=head.text[:-5], Type="String", Overwrite=True)
+    cloud.ssm(US).put_parameter(
+        Name=f"{SCOPE.path('records')}/Exports", Value=head.text[:-5], Type="String", Overwrite=True
+    )
     before = sum(cloud.clock.slept)
     stack = cloud.stack("network", EU)
     with pytest.raises(UnreadableRecordError):

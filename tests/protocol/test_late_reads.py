@@ -150,7 +150,7 @@ class AppearingStore:
         self.shows_everything = True
 
 
-NAME = SCOPE.value(Key("K"))
+NAME = SCOPE.parameter_name(Key("K"))
 
 
 @pytest.mark.parametrize("waits", [True, False])

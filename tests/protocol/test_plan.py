@@ -241,7 +241,7 @@ def test_a_foreign_parameter_is_refused_and_its_owner_named(producer: str | None
     there = stock(values(A=value, B="1"))
     with pytest.raises(ForeignParameterError) as refused:
         plan(values(A="1", B="1", C="1"), there, {A: foreign(producer), B: ours()})
-    assert refused.value.foreign == {SCOPE.value(A): producer}
+    assert refused.value.foreign == {SCOPE.parameter_name(A): producer}
 
 
 def test_a_foreign_parameter_that_is_not_wanted_is_left_alone() -> None:

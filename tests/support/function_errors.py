@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
 
 PRODUCER = str(SCOPE.producer)
-CERT = SCOPE.value(next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values)))
+CERT = SCOPE.parameter_name(
+    next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values))
+)
 US, EU = "us-east-1", "eu-west-1"
 DHCP = ["DhcpOptionsId", "VpcId"]
 QUEUE = f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs"
@@ -57,8 +59,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "foreign-stack": lambda: refusals.ForeignParameterError({CERT: stack_arn("imposter", "eu-west-1")}),
     "conflicting": lambda: refusals.ConflictingExportError(["CertArn"], "MoreExports"),
     "changing": lambda: refusals.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
-    "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.records}/MoreExports", "MoreExports"),
-    "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.records}/Exports", "2", "2.0.0", "1", "1.4.0"),
+    "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.path('records')}/MoreExports", "MoreExports"),
+    "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.path('records')}/Exports", "2", "2.0.0", "1", "1.4.0"),
     "undecryptable": lambda: errors.UndecryptableError("GetParameters", "InvalidKeyId", CERT, US),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),

@@ -48,7 +48,7 @@ def claims_on(ports: Ports, clock: Clock, value: ExportedValue) -> Iterator[Clai
         StrongRefError: a call failed.
     """
     known = {claim.tag: claim for claim in value.claims}
-    tags = ports.stores(value.region, clock).tags(value.scope.value(value.key)) or {}
+    tags = ports.stores(value.region, clock).tags(value.scope.parameter_name(value.key)) or {}
     for tag, importer in tags.items():
         if tag.startswith(CLAIM_TAG):
             claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNHELD)
@@ -121,7 +121,7 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     if not keeper.may_exist():
         return
     ports.lag.settle(clock)  # Then reads show which claims are gone.
-    names = store.under(scope.values, decrypted=False)
+    names = store.under(scope.path("exports"), decrypted=False)
     left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
     recorded = RecordedExports.read(store, scope)
     if recorded.torn and left:

@@ -49,8 +49,11 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     holder = FenceHolder("republish", "strongref republish")
 
     def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published, stored = RecordedExports.read(store, scope).readable(), store.under(scope.values, decrypted=False)
-        lost = [key for key in sorted(published.values) if scope.value(key) not in stored]
+        published, stored = (
+            RecordedExports.read(store, scope).readable(),
+            store.under(scope.path("exports"), decrypted=False),
+        )
+        lost = [key for key in sorted(published.values) if scope.parameter_name(key) not in stored]
         return published, [key for key in lost if keys is None or key in keys]
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
@@ -59,7 +62,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
         writer, tags = PatientWriter(fenced.store, fenced.clock, ports.lag), published.tags(key) | RESTORED
-        found = writer.create(scope.value(key), published.values[key], tags)
+        found = writer.create(scope.parameter_name(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
     _, lost = look(ports.stores(region, clock))

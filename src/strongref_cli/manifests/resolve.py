@@ -53,7 +53,7 @@ def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
     claims = claims_of(UNCLAIM, args.unclaim, args, session)
     with progress("Releasing claims"):
         released = claims.release_all()
-    lines = (f"{claims.region}  {scope.value(key)} is no longer claimed\n" for scope, key in released)
+    lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)
     put_out("".join(lines).encode())
     if not released:
         sys.stderr.write(f"strongref: manifests {args.unclaim} claim nothing in {claims.region}\n")

@@ -135,4 +135,4 @@ def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:
 def _references(stack: str, answer: Response) -> Iterator[Reference]:
     claims = frozenset({(claim_tag(answer.physical_id), stack)})
     for key, text in answer.data.items():
-        yield Reference((REGION, SCOPE.value(Key(key))), claims, Value(ParameterType.STRING, str(text)))
+        yield Reference((REGION, SCOPE.parameter_name(Key(key))), claims, Value(ParameterType.STRING, str(text)))

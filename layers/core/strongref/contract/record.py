@@ -25,6 +25,7 @@ from strongref.errors import NewerFormatError, UndecryptableError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from strongref.contract.names import ExportScope
     from strongref.contract.values import Parameter
 
 PART_BYTES = 4096
@@ -89,9 +90,9 @@ class StoredRecord:
     plain: Record | None = None
 
 
-def part_name(path: str, logical_id: str, number: int) -> str:
-    """The parameter name of a record's part, given the scope's path of records."""
-    return f"{path}/{logical_id}.{number}" if number else f"{path}/{logical_id}"
+def part_name(scope: ExportScope, logical_id: str, number: int) -> str:
+    """The parameter name of a record's part."""
+    return f"{scope.path('records')}/{logical_id}{f'.{number}' if number else ''}"
 
 
 def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:

@@ -11,7 +11,7 @@ deletes the fence. What only creates values waits for nothing, see `behind_fence
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -44,7 +44,8 @@ class FencedStore:
 
     store: Store  # begins no call after the fence has expired, and renews the fence before a call
     clock: Clock  # the store's. Its time goes on for as long as the fence is renewed, so no patience ends by it
-    scan: TagScan  # how far an earlier invocation has read tags; to be kept up to date
+    # how far an earlier invocation has read tags; to be kept up to date
+    scan: TagScan = field(default_factory=TagScan)
 
 
 def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
@@ -60,13 +61,11 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
 
     The work may be done again from the beginning, so it has to find what it did before. `without_waiting` is tried
-    before it, without the waits for reads that lag. It must only create what does not exist; if there is anything else
-    to do, it raises `MustWaitError`, and the work follows.
+    before it, without the waits for reads that lag: it must only create what does not exist, or raise `MustWaitError`.
 
     Raises:
         ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
-        UnfinishedError: the invocation ran out of time. The fences stay for a while, if another invocation can continue
-            the work.
+        UnfinishedError: the invocation ran out of time. The fences stay for a while, if another one can continue.
     """
     waiting, lag = ports.patience.begin(clock), ports.lag
     reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
@@ -80,9 +79,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             if without_waiting and not (other or continues):
                 with suppress(MustWaitError):
                     # Tags that are read before the wait must be read again.
-                    done = without_waiting(
-                        [FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences]
-                    )
+                    done = without_waiting([FencedStore(ports.stores(own.region, lease), lease) for own in fences])
                     put_away = partial(OwnFence.let_expire, lag=lag)
                     return done
             if other is None:

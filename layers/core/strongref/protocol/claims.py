@@ -123,7 +123,7 @@ class ClaimAttempt:
         recorded = self._recorded()
         kept = self._kept(recorded.values) if self.claimant.may_return else {}
         keys = self._select(recorded.values, kept)
-        found = self.store.get([self.scope.value(key) for key in keys])
+        found = self.store.get([self.scope.parameter_name(key) for key in keys])
         if len(found) < len(keys) and self._recorded() != recorded:
             # What is put back must be what the record says *after* the value was found gone: the record read before may
             # be older than a change that a cleanup has taken away since.
@@ -133,7 +133,7 @@ class ClaimAttempt:
         self._check_fences()
         self._hold(recorded, keys)
         self._read_tags(keys, found)
-        found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
+        found |= self._put_back([key for key in keys if self.scope.parameter_name(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
             raise self._changing()
         at_once(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
@@ -215,7 +215,7 @@ class ClaimAttempt:
         if self.names is not None and all(select(self.names, recorded).values()):
             return {}
         kept = {}
-        for name, parameter in self.store.under(self.scope.values).items():
+        for name, parameter in self.store.under(self.scope.path("exports")).items():
             key = self.scope.key(name)
             wanted = self.names is None or any(select(self.names, [key]).values())
             if wanted and key not in recorded and self.claimant.tag.items() <= (self.store.tags(name) or {}).items():
@@ -223,7 +223,7 @@ class ClaimAttempt:
         return kept
 
     def _value(self, key: Key, found: Mapping[str, Parameter]) -> Value | None:
-        parameter = found.get(self.scope.value(key))
+        parameter = found.get(self.scope.parameter_name(key))
         return parameter.value if parameter else None
 
     def _agreed(self, key: Key, found: Mapping[str, Parameter], recorded: Mapping[Key, Value]) -> Value:
@@ -253,8 +253,8 @@ class ClaimAttempt:
         if self._has_read_tags or not (self.claimant.again or self.scope.consumer == SHARED):
             return
         self._has_read_tags = True
-        stored = [key for key in keys if self.scope.value(key) in found]
-        read = at_once(self.store, [partial(self.store.tags, self.scope.value(key)) for key in stored])
+        stored = [key for key in keys if self.scope.parameter_name(key) in found]
+        read = at_once(self.store, [partial(self.store.tags, self.scope.parameter_name(key)) for key in stored])
         tags = {key: found or {} for key, found in zip(stored, read, strict=True)}
         claimed = frozenset(key for key, each in tags.items() if self.claimant.tag.items() <= each.items())
         full = [key for key, each in tags.items() if key not in claimed and len(each) >= TAG_LIMIT]
@@ -270,10 +270,10 @@ class ClaimAttempt:
         """
         values = recorded.values
         at_once(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
-        return self.store.get([self.scope.value(key) for key in keys])
+        return self.store.get([self.scope.parameter_name(key) for key in keys])
 
     def _create(self, key: Key, value: Value, tags: Mapping[str, str]) -> None:
-        name = self.scope.value(key)
+        name = self.scope.parameter_name(key)
         self.claims = True
         try:
             self.store.create(name, value.type, value.text, {**tags, **self.claimant.tag})
@@ -284,7 +284,7 @@ class ClaimAttempt:
     def _claim(self, key: Key) -> None:
         self.claims = True
         try:
-            exists = self.store.tag(self.scope.value(key), self.claimant.tag)
+            exists = self.store.tag(self.scope.parameter_name(key), self.claimant.tag)
         except TooManyTagsError:
             raise TooManyClaimsError([key], str(self.scope.producer)) from None
         if not exists:

@@ -43,7 +43,7 @@ class ClaimRelease:
         """
         store = self._store
         keys = self._claimed(store, scope, names)
-        there = at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in keys])
+        there = at_once(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
         claimed = [key for key, is_there in zip(keys, there, strict=True) if is_there]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
@@ -65,7 +65,7 @@ class ClaimRelease:
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            tags = at_once(store, [partial(store.tags, scope.value(key)) for key in keys])
+            tags = at_once(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
             claimed = [key for key, found in zip(keys, tags, strict=True) if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)
@@ -88,7 +88,7 @@ class ClaimRelease:
         """The keys that an import of these names may have claimed, withdrawn ones included."""
         selected = select(names, RecordedExports.read(store, scope).values)
         if names is None or any(keys != [name] for name, keys in selected.items()):
-            selected = select(names, [scope.key(name) for name in store.under(scope.values)])
+            selected = select(names, [scope.key(name) for name in store.under(scope.path("exports"))])
         return sorted({key for keys in selected.values() for key in keys})
 
     def _delete_behind_fences(self, keys: Mapping[ExportScope, list[Key]], *, unless_recorded: bool) -> None:
@@ -111,9 +111,13 @@ class ClaimRelease:
                 for scope in scopes:
                     self._delete_behind_fences({scope: keys[scope]}, unless_recorded=unless_recorded)
                 return
-            logger.warning("Exports were not cleaned up", extra={"scope": scopes[0].values, "error": str(error)})
+            logger.warning(
+                "Exports were not cleaned up", extra={"scope": scopes[0].path("exports"), "error": str(error)}
+            )
             store = self._store
-            at_once(store, [partial(store.untag, scopes[0].value(key), [self.claim]) for key in keys[scopes[0]]])
+            at_once(
+                store, [partial(store.untag, scopes[0].parameter_name(key), [self.claim]) for key in keys[scopes[0]]]
+            )
 
     def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
@@ -123,8 +127,8 @@ class ClaimRelease:
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]
-        at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in own])
+        at_once(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in own])
         deleted = [key for key in ours if key not in claimed]
-        store.delete([scope.value(key) for key in deleted])
+        store.delete([scope.parameter_name(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}
-        logger.info("Exports were cleaned up", extra={"scope": scope.values, "region": store.region, **counts})
+        logger.info("Exports were cleaned up", extra={"scope": scope.path("exports"), "region": store.region, **counts})

@@ -98,18 +98,18 @@ class PlanExecutor:
             case CloseRecord(logical_id, record, used):
                 self._close_record(scope, logical_id, record, used)
             case Create(key, value, tags):
-                self._create(scope.value(key), value, tags)
+                self._create(scope.parameter_name(key), value, tags)
             case Overwrite(key, value):
-                self._overwrite(scope.value(key), value)
+                self._overwrite(scope.parameter_name(key), value)
             case TakeOwnership(key, value, tags):
-                if not self.writer.store.tag(scope.value(key), tags):
-                    self._create(scope.value(key), value, tags)
+                if not self.writer.store.tag(scope.parameter_name(key), tags):
+                    self._create(scope.parameter_name(key), value, tags)
             case GiveUpOwnership(key):
-                self.writer.store.untag(scope.value(key), [owner_tag(self.export.logical_id)])
+                self.writer.store.untag(scope.parameter_name(key), [owner_tag(self.export.logical_id)])
             case RemoveClaims(key, claims):
-                self.writer.store.untag(scope.value(key), claims)
+                self.writer.store.untag(scope.parameter_name(key), claims)
             case Delete(keys):
-                self.writer.store.delete([scope.value(key) for key in keys])
+                self.writer.store.delete([scope.parameter_name(key) for key in keys])
 
     def _create(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         """Create a parameter, or correct the one that appeared since the scope was read."""
@@ -139,22 +139,28 @@ class PlanExecutor:
         """Write the head again, complete now; the other parts are the same."""
         if record:
             head = encode(record, used)[-1]
-            self.writer.store.overwrite(part_name(scope.records, logical_id, head.number), head.kind, head.text)
+            self.writer.store.overwrite(part_name(scope, logical_id, head.number), head.kind, head.text)
         else:
-            self.writer.store.delete([part_name(scope.records, logical_id, 0)])
+            self.writer.store.delete([part_name(scope, logical_id, 0)])
 
 
 def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, str]]]]:
     """The parameters of a plan that only creates: names, values and tags, in steps."""
     yield [
-        (plan.scope.value(each.key), each.value, each.tags) for each in plan.instructions if isinstance(each, Create)
+        (plan.scope.parameter_name(each.key), each.value, each.tags)
+        for each in plan.instructions
+        if isinstance(each, Create)
     ]
     for each in plan.instructions:
         if isinstance(each, WriteRecord) and each.record:
             *tails, head = encode(each.record, each.used)
             for parts in (tails, [head]):
                 yield [
-                    (part_name(plan.scope.records, each.logical_id, part.number), Value(part.kind, part.text), {})
+                    (
+                        part_name(plan.scope, each.logical_id, part.number),
+                        Value(part.kind, part.text),
+                        {},
+                    )
                     for part in parts
                 ]
 
@@ -168,11 +174,11 @@ def write_record(
     """
     parts = encode(write.record, write.used) if write.record else []
     writes = [
-        partial(store.overwrite, part_name(scope.records, write.logical_id, part.number), part.kind, part.text)
+        partial(store.overwrite, part_name(scope, write.logical_id, part.number), part.kind, part.text)
         for part in parts
     ]
     left = sorted(write.used - {part.number for part in parts})
-    names = [part_name(scope.records, write.logical_id, number) for number in left]
+    names = [part_name(scope, write.logical_id, number) for number in left]
     deletes = [partial(store.delete, names[at : at + BATCH]) for at in range(0, len(names), BATCH)]
     steps: list[Step] = [writes[:-1], writes[-1:], *([each] for each in deletes)]
     decisive = 1 if writes[1:] else 0  # the head's, or the first deletion
@@ -187,7 +193,7 @@ def _call_then(call: Call, recorded: Callable[[], None]) -> None:
 
 def report(region: str, plan: ExportPlan) -> None:
     """Log what a plan does, and who is concerned; never a value."""
-    where = {"scope": plan.scope.values, "region": region}
+    where = {"scope": plan.scope.path("exports"), "region": region}
     for key, stale in plan.stale.items():
         for importer in stale.values():
             logger.warning(

@@ -72,7 +72,7 @@ class ExportEvent:
             destinations=(*new, *(each for each in old if (each.region, each.scope) not in here)),
             response=Response(
                 physical_id(stack, event.logical_id),
-                {"Prefix": request.scope.values, "Count": str(len(request.values))},
+                {"Prefix": request.scope.path("exports"), "Count": str(len(request.values))},
             ),
             rewrite=rewrite,
             on_change=request.on_change,

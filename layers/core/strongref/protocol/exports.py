@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.fence import TagScan
 from strongref.errors import BadRequestError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.export_attempt import ExportAttempt, plans_for
@@ -68,7 +67,7 @@ class Exporter:
         """The plans for an event, refusals included, without a fence and without writing anything: a dry run."""
         wanted = ExportEvent.parse(event).with_recorded(self.ports, clock)
         destinations, stacks = wanted.destinations, self.ports.stacks
-        fenced = [FencedStore(self.ports.stores(each.region, clock), clock, TagScan()) for each in destinations]
+        fenced = [FencedStore(self.ports.stores(each.region, clock), clock) for each in destinations]
         snapshots = read_behind_fences(fenced, destinations, wanted.export, TagInspector(stacks), wanted.rewrite)
         phase = phase_of(event.request_type, partial(stacks.by_arn, event.stack))
         return plans_for(event, wanted, phase, snapshots, stacks)

@@ -50,7 +50,7 @@ class FenceHolder:
 
 def live_fence(store: Store, scope: ExportScope, now: datetime) -> Fence | None:
     """A fence in a scope that has not expired; expired ones are deleted."""
-    fences = fences_below(store, scope.fences)
+    fences = fences_below(store, scope.path("fences"))
     expired = delete_expired(store, fences, now)
     return next((fence for name, fence in fences.items() if name not in expired), None)
 
@@ -86,7 +86,7 @@ class OwnFence:
     @classmethod
     def of(cls, ports: Ports, region: str, scope: ExportScope, holder: FenceHolder) -> OwnFence:
         """A new fence, which is not put up yet."""
-        name = f"{scope.fences}/{holder.name}.{ports.token()}"
+        name = f"{scope.path('fences')}/{holder.name}.{ports.token()}"
         return cls(ports, region, scope, holder, name, TagScan(holder.work))
 
     def put_up(self, clock: Clock, fence: Fence) -> None:
@@ -100,7 +100,7 @@ class OwnFence:
         after this fence was put up.
         """
         store = self.ports.stores(self.region, clock)
-        fences = fences_below(store, self.scope.fences)
+        fences = fences_below(store, self.scope.path("fences"))
         self.taken_over, self.scan = [], TagScan(self.holder.work)
         if fences.pop(self.name, None) is None and not at_first:
             return Fence("another deployment", clock.now())
@@ -108,7 +108,7 @@ class OwnFence:
         for name, fence in fences.items():
             if name in expired:
                 continue
-            is_own = fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")
+            is_own = fence.unfinished and name.startswith(f"{self.scope.path('fences')}/{self.holder.name}.")
             is_same = fence.unfinished and self.holder.work == fence.unfinished.work
             if not is_own or (self.holder.continues and not is_same):
                 return fence

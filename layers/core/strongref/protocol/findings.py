@@ -152,7 +152,7 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     repairs = Repairs()
     live, orphaned = _examine_records(scope, found, repairs)
     for key, why in found.unread.items():
-        repairs.findings.append(Finding(FindingType.UNKNOWN, scope.value(key), (), why))
+        repairs.findings.append(Finding(FindingType.UNKNOWN, scope.parameter_name(key), (), why))
         repairs.suspects.add(key)
     if any(record.torn for record in found.records.values()):
         for key, tags in found.tags.items():  # whatever else is here may be in a record that cannot be read
@@ -179,13 +179,13 @@ def _examine_records(
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
         if stored.torn:
-            kind, name = _unreadable(stored), part_name(scope.records, logical_id, 0)
+            kind, name = _unreadable(stored), part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
         if stored.record and (why := found.unasked.get(stored.record.stack)):
-            name = part_name(scope.records, logical_id, 0)
+            name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.UNKNOWN, name, (stored.record.stack,), why))
         for number in sorted(stored.spare):
-            repairs.delete_parts.append(part_name(scope.records, logical_id, number))
+            repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
         if stored.record and stored.record.stack in found.deleted_stacks:
             orphaned[logical_id] = stored.record
@@ -206,7 +206,7 @@ def _unreadable(stored: StoredRecord) -> FindingType:
 
 def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:
     """The claims on a value, whoever owns it."""
-    name = scope.value(key)
+    name = scope.parameter_name(key)
     if tags.stale:
         repairs.untag[key] = tags.stale
         repairs.suspects.add(key)
@@ -219,7 +219,7 @@ def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repa
 def _examine_value(  # noqa: PLR0913, PLR0917
     scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
-    name, producer = scope.value(key), (tags.producer,) if tags.producer else ()
+    name, producer = scope.parameter_name(key), (tags.producer,) if tags.producer else ()
     if tags.owner is Owner.FOREIGN:
         repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
         return
@@ -257,7 +257,7 @@ def _examine_orphans(
         if len(left) < len(record.values):
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
-            name = part_name(scope.records, logical_id, 0)
+            name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.ORPHAN, name, (record.stack,)))
 
 
@@ -268,4 +268,4 @@ def _find_missing(
         if key not in found.stored:
             record = next(iter(records.values()))
             repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
-            repairs.findings.append(Finding(FindingType.MISSING, scope.value(key), (record.stack,)))
+            repairs.findings.append(Finding(FindingType.MISSING, scope.parameter_name(key), (record.stack,)))

@@ -100,7 +100,7 @@ class Importer:
             raise
         except StrongRefError as error:
             if attempt.claims or (attempt.holds and attempt.holds.may_exist()):
-                logger.warning("An import failed, and what it made remains", extra={"scope": scope.values})
+                logger.warning("An import failed, and what it made remains", extra={"scope": scope.path("exports")})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise

@@ -78,7 +78,7 @@ class TagInspector:
             except UnfinishedError:
                 raise
             except StrongRefError as error:
-                unread[scope.value(key)] = error
+                unread[scope.parameter_name(key)] = error
                 if len(unread) > 1 and not found:
                     raise
         self.unread |= unread
@@ -215,4 +215,6 @@ class TagInspector:
 def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
     """The tags of values; None for one that has gone."""
     keys = list(keys)
-    return dict(zip(keys, at_once(store, [partial(store.tags, scope.value(key)) for key in keys]), strict=True))
+    return dict(
+        zip(keys, at_once(store, [partial(store.tags, scope.parameter_name(key)) for key in keys]), strict=True)
+    )

@@ -135,10 +135,12 @@ class HoldTender:
             return  # What cannot be read may need the holds that there are.
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
-                logger.warning("Too many values to look after their holds", extra={"path": scope.values})
+                logger.warning("Too many values to look after their holds", extra={"path": scope.path("exports")})
                 return
             failed: list[Finding] = []
-            with tolerated(self.failed, failed, "The holds of imports could not be looked after", scope.values):
+            with tolerated(
+                self.failed, failed, "The holds of imports could not be looked after", scope.path("exports")
+            ):
                 add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
             if failed:
                 yield after, tuple(failed)
@@ -148,7 +150,7 @@ class HoldTender:
             failed = []
             about = {"importer": claim[1], "hold": keeper.stack.name} if keeper else {"importer": claim[1]}
             message = "The hold of an import could not be looked after"
-            with tolerated(self.failed, failed, message, scope.values, claim[1], **about):
+            with tolerated(self.failed, failed, message, scope.path("exports"), claim[1], **about):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
@@ -229,7 +231,7 @@ class HoldTender:
         def needed(store: Store) -> dict[str, str]:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
-            keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
+            keys = {stack.scope.key(name) for name in store.under(stack.scope.path("exports"), decrypted=False)}
             recorded = RecordedExports.read(store, stack.scope).readable()
             if recorded.torn:
                 raise ChangingError(str(stack.scope.producer), "another deployment")

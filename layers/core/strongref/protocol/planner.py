@@ -172,7 +172,7 @@ def _not_ours(
             yield ConflictingExportError(keys, logical_id)
     foreign = {key: tags[key].producer for key in wanted if key in tags and tags[key].owner is Owner.FOREIGN}
     if foreign:
-        yield ForeignParameterError({scope.value(key): producer for key, producer in foreign.items()})
+        yield ForeignParameterError({scope.parameter_name(key): producer for key, producer in foreign.items()})
 
 
 def _in_use(

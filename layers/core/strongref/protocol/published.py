@@ -31,7 +31,7 @@ class RecordedExports:
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
-        return cls.of(decode(scope.records, store.under(scope.records)))
+        return cls.of(decode(scope.path("records"), store.under(scope.path("records"))))
 
     @property
     def is_newer(self) -> bool:
@@ -56,7 +56,7 @@ class RecordedExports:
         """
         if self.why is None:
             return
-        known, stored = self.values, store.under(scope.values, decrypted=False)
+        known, stored = self.values, store.under(scope.path("exports"), decrypted=False)
         hidden = [key for name, each in stored.items() if each.is_secure and (key := scope.key(name)) not in known]
         if names is None or any(select(names, hidden).values()) or not all(select(names, known).values()):
             raise self.why

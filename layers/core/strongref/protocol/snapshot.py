@@ -105,21 +105,21 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         ForeignParameterError: this Export's record belongs to another stack of the same name that exists: this one is
             gone, and the event is a late delivery.
     """
-    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.values).items()}
-    found = decode(scope.records, store.under(scope.records))
+    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.path("exports")).items()}
+    found = decode(scope.path("records"), store.under(scope.path("records")))
     own = found.get(export.logical_id)
     others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
     for logical_id, each in found.items():
         if isinstance(each.why, NewerFormatError):
             raise each.why
         if each.torn and not each.plain and logical_id != export.logical_id:
-            raise each.why or UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
+            raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
     locked = next((each.why for each in others.values() if each.why), None)
     # It may hold any of the secure values.
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
     if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
-        raise ForeignParameterError({part_name(scope.records, export.logical_id, 0): own.record.stack})
+        raise ForeignParameterError({part_name(scope, export.logical_id, 0): own.record.stack})
     records = {logical_id: record for logical_id, each in others.items() if (record := each.record or each.plain)}
     living = {
         logical_id
@@ -165,4 +165,4 @@ def _read_tags(
 
 
 def _read_into(read: dict[Key, Mapping[str, str] | None], store: Store, scope: ExportScope, key: Key) -> None:
-    read[key] = store.tags(scope.value(key))
+    read[key] = store.tags(scope.parameter_name(key))
