@@ -24,7 +24,7 @@ from strongref_objects.base.errors import (
     WrongTypeError,
 )
 from strongref_objects.lookups import LookupEnvironment, lookup, lookup_vpc
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import (
     READY,

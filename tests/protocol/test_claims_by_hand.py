@@ -158,7 +158,7 @@ def test_a_claim_that_the_first_look_did_not_see_counts_although_the_second_find
     """Its stack was asked about only once."""
     claim(cloud, stack_arn("gone", US, unique="9"))
     first, second, key = TagInspector(cloud), TagInspector(cloud), SCOPE.key(A)
-    seen = second.survey(cloud.stores(US, cloud.clock), SCOPE, [key])
+    seen = second.inspect_in_scope(cloud.stores(US, cloud.clock), SCOPE, [key])
     assert seen[key].stale
     second.agree(first, [seen])
     assert (seen[key].stale, TAG in seen[key].claims) == ({}, True)

@@ -158,9 +158,9 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
     seen: list[tuple[str, bool]] = []
 
     def first(posts: list[FencedStore]) -> None:
-        posts[0].scan.note("A", plain=True)
-        posts[0].scan.note("B", plain=False)
-        posts[0].scan.note("C", plain=True)
+        posts[0].scan.note("A", unclaimed=True)
+        posts[0].scan.note("B", unclaimed=False)
+        posts[0].scan.note("C", unclaimed=True)
         world.work(posts[0], 100)
 
     def run(work: object, lasts: float) -> None:
@@ -210,7 +210,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
             )
 
     def note(posts: list[FencedStore]) -> None:
-        posts[0].scan.note("A", plain=True)
+        posts[0].scan.note("A", unclaimed=True)
         world.work(posts[0], 100)
 
     world.time.run(out_of_time)
@@ -325,7 +325,7 @@ def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
 def test_what_is_noted_stays_small() -> None:
     looked = TagScan("request")
     for number in range(100):
-        looked.note(f"Key{number:03d}", plain=False)
+        looked.note(f"Key{number:03d}", unclaimed=False)
     assert len(looked.exceptions) == MAX_EXCEPTIONS
     assert looked.upto == f"Key{MAX_EXCEPTIONS - 1:03d}"
     assert looked.needs("Key050")

@@ -29,14 +29,14 @@ class RegionCalls:
         Raises:
             AwsCallError: it failed.
         """
-        said = ""
+        message = ""
 
         def function(**given: Any) -> Any:  # noqa: ANN401 (the same)
-            nonlocal said
+            nonlocal message
             try:
                 return getattr(client_for(client_in, self.region), method)(**given)
             except ClientError as error:
-                said = error.response.get("Error", {}).get("Message", "")
+                message = error.response.get("Error", {}).get("Message", "")
                 raise
 
         caller = RetryingCaller(self.region, self.session.limiter, self.session.clock)
@@ -44,7 +44,7 @@ class RegionCalls:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             code = error.code
-        raise AwsCallError(action, self.region, code, said)
+        raise AwsCallError(action, self.region, code, message)
 
     def pages(
         self,

@@ -25,7 +25,7 @@ from strongref.errors import (
     UndecryptableError,
 )
 from strongref.protocol.ports import BATCH
-from strongref.protocol.side_by_side import at_once, in_turn
+from strongref.protocol.side_by_side import call_all, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class SsmStore:
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        for some_found in at_once(self, [partial(self._get, batch) for batch in _batches(names)]):
+        for some_found in call_all(self, [partial(self._get, batch) for batch in _batches(names)]):
             found |= some_found
         return found
 
@@ -111,7 +111,7 @@ class SsmStore:
         """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
         secure = [name for name, each in encrypted.items() if each.is_secure]
         found = {name: each for name, each in encrypted.items() if not each.is_secure}
-        for some_found in at_once(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
+        for some_found in call_all(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
             found |= some_found
         return found
 
@@ -133,8 +133,8 @@ class SsmStore:
                 raise
         # As in `_get`: most of them can be read a batch at a time.
         encrypted = self._under(path, decrypted=False)
-        plain = {name: each for name, each in encrypted.items() if not each.is_secure}
-        return plain | self.get(name for name in encrypted if name not in plain)
+        readable = {name: each for name, each in encrypted.items() if not each.is_secure}
+        return readable | self.get(name for name in encrypted if name not in readable)
 
     def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -154,7 +154,7 @@ class SsmStore:
 
     def delete(self, names: Iterable[str]) -> None:
         delete = partial(self._call, "DeleteParameters", function=self.client.delete_parameters)
-        at_once(self, [partial(delete, target=some(batch, most=1), Names=batch) for batch in _batches(names)])
+        call_all(self, [partial(delete, target=some(batch, most=1), Names=batch) for batch in _batches(names)])
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)

@@ -40,12 +40,12 @@ class TagScan:
         """Whether a key still has to be read."""
         return key > self.upto or key in self.exceptions
 
-    def note(self, key: str, *, plain: bool) -> None:
-        """Record that a key was read; `plain` means that it has no claim and no owner that matters."""
+    def note(self, key: str, *, unclaimed: bool) -> None:
+        """Record that a key was read; `unclaimed` means that it has neither a claim nor an owner that matters."""
         if key <= self.upto or len(self.exceptions) >= MAX_EXCEPTIONS:
             return
         self.upto = key
-        if not plain:
+        if not unclaimed:
             self.exceptions.append(key)
 
 

@@ -22,7 +22,7 @@ from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.side_by_side import at_once
+from strongref.protocol.side_by_side import call_all
 from strongref.refusals import (
     ChangingError,
     NoSuchExportError,
@@ -47,7 +47,7 @@ class _TryAgainError(Exception):
     """Something does not hold right now: report `why` if that does not change."""
 
     why: StrongRefError
-    at_once: bool = False  # without a pause
+    without_pause: bool = False
 
 
 class ImportingAccount(NamedTuple):
@@ -106,7 +106,7 @@ class ClaimAttempt:
                 return attempt()
             except _TryAgainError as again:
                 self._skip = frozenset()  # a claim seen before a fence may have been removed as stale behind it
-                if again.at_once:
+                if again.without_pause:
                     waiting = self.ports.patience.begin(self.clock)
                     continue
                 if not waiting.pause():
@@ -136,7 +136,7 @@ class ClaimAttempt:
         found |= self._put_back([key for key in keys if self.scope.parameter_name(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
             raise self._changing()
-        at_once(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
+        call_all(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
         if not self._is_unchanged(found):
             raise self._changing()
@@ -159,7 +159,7 @@ class ClaimAttempt:
             (self.holds.hurried() if hurries else self.holds).make(needed)
         except StrongRefError as error:
             self._hold_later(error)
-        raise _TryAgainError(self._changing().why, at_once=True)  # That took its time: read again.
+        raise _TryAgainError(self._changing().why, without_pause=True)  # That took its time: read again.
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
@@ -203,7 +203,7 @@ class ClaimAttempt:
                 raise why
             self._has_settled = True  # they may have been exported a moment ago
             self.ports.lag.settle(self.clock)
-            raise _TryAgainError(why, at_once=True)
+            raise _TryAgainError(why, without_pause=True)
         return sorted({key for keys in selected.values() for key in keys})
 
     def _kept(self, recorded: Mapping[Key, Value]) -> dict[Key, Value]:
@@ -254,7 +254,7 @@ class ClaimAttempt:
             return
         self._has_read_tags = True
         stored = [key for key in keys if self.scope.parameter_name(key) in found]
-        read = at_once(self.store, [partial(self.store.tags, self.scope.parameter_name(key)) for key in stored])
+        read = call_all(self.store, [partial(self.store.tags, self.scope.parameter_name(key)) for key in stored])
         tags = {key: found or {} for key, found in zip(stored, read, strict=True)}
         claimed = frozenset(key for key, each in tags.items() if self.claimant.tag.items() <= each.items())
         full = [key for key, each in tags.items() if key not in claimed and len(each) >= TAG_LIMIT]
@@ -269,7 +269,7 @@ class ClaimAttempt:
         read, they may have been deleted and created again. So they are claimed like all others afterwards.
         """
         values = recorded.values
-        at_once(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
+        call_all(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
         return self.store.get([self.scope.parameter_name(key) for key in keys])
 
     def _create(self, key: Key, value: Value, tags: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from strongref.log import logger
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.side_by_side import at_once
+from strongref.protocol.side_by_side import call_all
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ClaimRelease:
         """
         store = self._store
         keys = self._claimed(store, scope, names)
-        there = at_once(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
+        there = call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
         claimed = [key for key, is_there in zip(keys, there, strict=True) if is_there]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
@@ -65,7 +65,7 @@ class ClaimRelease:
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            tags = at_once(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
+            tags = call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
             claimed = [key for key, found in zip(keys, tags, strict=True) if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)
@@ -115,7 +115,7 @@ class ClaimRelease:
                 "Exports were not cleaned up", extra={"scope": scopes[0].path("exports"), "error": str(error)}
             )
             store = self._store
-            at_once(
+            call_all(
                 store, [partial(store.untag, scopes[0].parameter_name(key), [self.claim]) for key in keys[scopes[0]]]
             )
 
@@ -127,7 +127,7 @@ class ClaimRelease:
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]
-        at_once(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in own])
+        call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in own])
         deleted = [key for key in ours if key not in claimed]
         store.delete([scope.parameter_name(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}

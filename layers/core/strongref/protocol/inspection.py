@@ -17,7 +17,7 @@ from strongref.contract.names import (
     claim_tag,
 )
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
-from strongref.protocol.side_by_side import at_once
+from strongref.protocol.side_by_side import call_all
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 
@@ -45,27 +45,27 @@ class TagInspector:
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self.said(_read_tags(store, scope, keys), stack)
+        return self.interpret(_read_tags(store, scope, keys), stack)
 
-    def said(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
-        """The same of tags that were read; None stands for a value that has gone."""
-        return self._said(tags, lambda producer: self._owner(producer, stack))
+    def interpret(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
+        """What tags that were read say, as seen from a stack; None stands for a value that has gone."""
+        return self._interpreted(tags, lambda producer: self._owner(producer, stack))
 
     def unclaimed(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
         return ValueTags(owner=Owner.OURS, producer=stack, owners=owners)
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same as `inspect`, for a caller that owns nothing."""
-        return self._said(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
+        """What the tags of these values say to a caller that owns none of them."""
+        return self._interpreted(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
 
-    def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
+    def inspect_in_scope(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """What the tags of these values say; a value is ours if it belongs to the stack whose scope this is."""
         tags = _read_tags(store, scope, keys)
-        return self._said(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+        return self._interpreted(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
 
-    def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`.
+    def inspect_readable(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """`inspect_in_scope` for a caller that leaves alone what cannot be read: it is noted in `unread`.
 
         Raises:
             StrongRefError: no tags of several values can be read at all.
@@ -74,7 +74,7 @@ class TagInspector:
         unread: dict[str, StrongRefError] = {}
         for key in keys:
             try:
-                found |= self.survey(store, scope, [key])
+                found |= self.inspect_in_scope(store, scope, [key])
             except UnfinishedError:
                 raise
             except StrongRefError as error:
@@ -100,7 +100,7 @@ class TagInspector:
             return True
 
     def may_exist(self, stack: str) -> bool:
-        """The same for a caller that leaves alone what it cannot ask about: it is noted in `unasked`."""
+        """`exists` for a caller that leaves alone what it cannot ask about: it is noted in `unasked`."""
         try:
             return self.exists(stack)
         except StackLookupError as error:
@@ -150,7 +150,7 @@ class TagInspector:
         """Whether this inspector found that a stack of that ARN does not exist."""
         return stack in self._infos and self._infos[stack] is None
 
-    def _said(
+    def _interpreted(
         self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner]
     ) -> dict[Key, ValueTags]:
         return {key: self._value_tags(each, owner) for key, each in tags.items() if each is not None}
@@ -170,7 +170,7 @@ class TagInspector:
         return self.claiming_stack(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _known(self, tag: str, importer: str) -> ClaimingStack | None:
-        """The same as far as this inspector has asked."""
+        """What is known about the stack of a claim without asking."""
         return self._claiming.get(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
@@ -216,5 +216,5 @@ def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Ke
     """The tags of values; None for one that has gone."""
     keys = list(keys)
     return dict(
-        zip(keys, at_once(store, [partial(store.tags, scope.parameter_name(key)) for key in keys]), strict=True)
+        zip(keys, call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys]), strict=True)
     )

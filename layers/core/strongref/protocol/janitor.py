@@ -206,7 +206,7 @@ class Janitor:
         stacks = {found.record.stack for found in records.values() if found.record}
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
         readable = [key for key in keys if key in values and scope.parameter_name(key) not in inspector.unread]
-        tags = inspector.survey_all(store, scope, readable)
+        tags = inspector.inspect_readable(store, scope, readable)
         unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.parameter_name(key)))}
         return ScopeSnapshot(
             records=records,
@@ -325,9 +325,9 @@ def _of_living_stacks(
 ) -> RecordedExports:
     """What the records of stacks that exist publish; `torn` if one cannot be read at all."""
     found = decode(scope.path("records"), recorded)
-    records = {logical_id: record for logical_id, each in found.items() if (record := each.record or each.plain)}
+    records = {logical_id: record for logical_id, each in found.items() if (record := each.readable)}
     living = {logical_id: each for logical_id, each in records.items() if inspector.may_exist(each.stack)}
-    return RecordedExports(living, torn=any(each.torn and not each.plain for each in found.values()))
+    return RecordedExports(living, torn=any(each.torn and not each.readable for each in found.values()))
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:
@@ -355,13 +355,13 @@ def report(region: str, progress: JanitorProgress) -> None:
     """Log what was found: a line each, never a value."""
     for finding in progress.findings:
         kind, resolution = finding.kind.value, finding.kind.resolution
-        said = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
-        said |= {"why": finding.why} if finding.why else {}
+        details = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
+        details |= {"why": finding.why} if finding.why else {}
         if progress.busy:
-            logger.info("Found, and left for the next run: the exports are being changed", extra=said)
+            logger.info("Found, and left for the next run: the exports are being changed", extra=details)
         elif resolution is Resolution.HEALED:
-            logger.warning("Found and repaired", extra=said)
+            logger.warning("Found and repaired", extra=details)
         elif resolution is Resolution.REPORTED:
-            logger.error("Found, and needs a decision", extra=said)
+            logger.error("Found, and needs a decision", extra=details)
         else:
-            logger.info("Found, and nothing to do for now", extra=said)
+            logger.info("Found, and nothing to do for now", extra=details)

@@ -141,7 +141,7 @@ class HoldTender:
             with tolerated(
                 self.failed, failed, "The holds of imports could not be looked after", scope.path("exports")
             ):
-                add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+                add_claims(claims, first.inspect_in_scope(self.ports.stores(self.region, self.clock), scope, unread))
             if failed:
                 yield after, tuple(failed)
                 return
@@ -236,7 +236,7 @@ class HoldTender:
             if recorded.torn:
                 raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
-            tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
+            tags = inspector.inspect_in_scope(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)

@@ -27,7 +27,7 @@ class RecordedExports:
     torn: bool  # whether one of them is being written, is damaged, or can never be read (`why`)
     why: NewerFormatError | UndecryptableError | None = None
     # by logical ID, what can be read of records with a secure part that cannot be decrypted
-    plain: Mapping[str, Record] = field(default_factory=dict, repr=False)
+    without_secure: Mapping[str, Record] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
@@ -46,7 +46,7 @@ class RecordedExports:
         """
         if self.why and self.is_newer:
             raise self.why
-        return RecordedExports({**self.records, **self.plain}, self.torn and not self.plain, self.why)
+        return RecordedExports({**self.records, **self.without_secure}, self.torn and not self.without_secure, self.why)
 
     def check_secure(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> None:
         """Check that these names, or all, mean nothing that is in a part which cannot be decrypted.
@@ -68,7 +68,7 @@ class RecordedExports:
             {logical_id: each.record for logical_id, each in found.items() if each.record},
             any(each.torn for each in found.values()),
             _most_severe(each.why for each in found.values()),
-            {logical_id: each.plain for logical_id, each in found.items() if each.plain},
+            {logical_id: each.without_secure for logical_id, each in found.items() if each.without_secure},
         )
 
     @property

@@ -112,7 +112,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     for logical_id, each in found.items():
         if isinstance(each.why, NewerFormatError):
             raise each.why
-        if each.torn and not each.plain and logical_id != export.logical_id:
+        if each.torn and not each.readable and logical_id != export.logical_id:
             raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
     locked = next((each.why for each in others.values() if each.why), None)
     # It may hold any of the secure values.
@@ -120,7 +120,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     stored = {key: value for key, value in stored.items() if key not in hidden}
     if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
         raise ForeignParameterError({part_name(scope, export.logical_id, 0): own.record.stack})
-    records = {logical_id: record for logical_id, each in others.items() if (record := each.record or each.plain)}
+    records = {logical_id: record for logical_id, each in others.items() if (record := each.readable)}
     living = {
         logical_id
         for logical_id, record in records.items()
@@ -159,9 +159,10 @@ def _read_tags(
         read: dict[Key, Mapping[str, str] | None] = {}
         yield [partial(_read_into, read, store, scope, key) for key in keys]
         for key in keys:
-            found = inspector.said({key: read[key]}, export.stack)
+            found = inspector.interpret({key: read[key]}, export.stack)
             snapshot.tags.update(found)
-            scan.note(key, plain=all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values()))
+            is_unclaimed = all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values())
+            scan.note(key, unclaimed=is_unclaimed)
 
 
 def _read_into(read: dict[Key, Mapping[str, str] | None], store: Store, scope: ExportScope, key: Key) -> None:
