@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
 from strongref.contract.record import Record, RequestStamp, encode, part_name

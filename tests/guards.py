@@ -337,7 +337,7 @@ GUARDS = (
     ),
     Guard(
         name="the question whether CloudFormation still waits for an import that waited",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._change",
         find="has_waited and self.is_given_up()",
         instead="False",
@@ -346,7 +346,7 @@ GUARDS = (
     ),
     Guard(
         name="no hold on what the importing stack is nested in",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper.needed",
         find="stack not in self.own_stacks",
         instead="True",
@@ -794,7 +794,7 @@ GUARDS = (
     ),
     Guard(
         name="that a hold is tried again until its parameter's name can be used",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._count_try",
         find="TRIES if _ else MOST_TRIES",
         instead="TRIES",
@@ -838,7 +838,7 @@ GUARDS = (
     ),
     Guard(
         name="that a hold stack in a later format stays",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._find",
         find="check_hold_format(...)",
         tests=("tests/protocol/test_newer_formats.py",),

@@ -48,12 +48,12 @@ ALLOWED = {
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.phases"),
+        *("protocol.claims", "protocol.cleanup", "protocol.hold_keeper", "protocol.imports", "protocol.phases"),
         *("protocol.published", "protocol.recreation"),
     ),
     "janitor": (
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
-        *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
+        *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.janitor"),
         *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
         "protocol.recreation",
     ),

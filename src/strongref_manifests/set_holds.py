@@ -1,4 +1,4 @@
-"""The hold stacks of a set of manifests: one in each region whose exports it uses (`strongref.contract.holds`).
+"""The hold stacks of a set of manifests: one in each region whose exports it uses (`strongref.contract.hold_stacks`).
 
 The set's ledger lists those regions. A region is added before its hold stack is made, and removed after the stack is
 gone, so every later run finds what an earlier one left, without a search. The janitors leave these stacks alone, as
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.hold_stacks import HOLDS, HoldStack
 from strongref.contract.names import Producer, claim_tag
 from strongref.errors import OutOfTimeError, ServiceError, StackLookupError, StrongRefError, UnfinishedError
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import OnClock
 from strongref.refusals import ChangingError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLD_STACK, HoldStack
+from strongref.contract.hold_stacks import HOLD_STACK, HoldStack
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag

@@ -9,7 +9,7 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.format import HOLD_FORMAT, HOLD_WRITER
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import ManifestSet, Producer
 from strongref.errors import NewerFormatError, PartialCreateError

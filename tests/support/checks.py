@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HoldParameter
+from strongref.contract.hold_stacks import HoldParameter
 from strongref.contract.index import IndexEntry, Place
 from strongref.contract.names import ExportScope, Key, Producer, StackArn
 from strongref.contract.record import Record

@@ -9,7 +9,7 @@ This package is exactly what runs in Lambda. Each folder may import those above 
     macro/      `Transform: StrongRef`: turns references in templates into Exports and Imports.
     runtime/    what Lambda needs: handlers for custom resources and schedules, the response's delivery, the wiring.
 
-`arns`, `errors`, `text`, `log` and `metrics` serve all of them. The functions in `handlers/` only import
+`arns`, `errors`, `refusals`, `text`, `log` and `metrics` serve all of them. The functions in `handlers/` only import
 `runtime` and `macro`.
 
 An event of an Export passes these stages:
@@ -18,7 +18,7 @@ An event of an Export passes these stages:
     receive     runtime.custom_resource       Lambda's event                `Event`, or a rejection
     verify      protocol.verification         `Event`, CloudFormation       the same, or a rejection
     parse       protocol.export_event         `Event`                       `ExportEvent`: what to publish where
-    fence       protocol.fences               scopes                        `FencedStore` for each
+    fence       protocol.behind_fences        scopes                        `FencedStore` for each
     read        protocol.snapshot             `FencedStore`                 `Snapshot`: values, records, tags
     phase       protocol.phases               request type, stack status    `Phase`, and its policies
     plan        protocol.planner              `Snapshot`, `ClaimPolicy`     `ExportPlan`: instructions, or refusals

@@ -8,7 +8,7 @@ from strongref.protocol.phases import Phase
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
 from strongref_cli.check.comparison import Stays, because, origins
-from strongref_cli.check.holds import hold_missing, left_behind, outputs_refused, unprotected
+from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unprotected
 from strongref_cli.check.report import (
     ChangeKind,
     ExportPrediction,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import UnreadableRecordError

@@ -15,7 +15,7 @@ from strongref_cli.check.unknown import Unknown, sent, sources_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.contract.holds import HoldParameter
+    from strongref.contract.hold_stacks import HoldParameter
     from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value

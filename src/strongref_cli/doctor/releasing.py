@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import CLAIM_TAG, BadArnError, StackArn
 from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
@@ -15,7 +15,7 @@ from strongref.errors import StrongRefError
 from strongref.log import logger
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
 from strongref_cli.overview.exports import Claim, ImportState, Protection, participant_of
 from strongref_toolkit.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLDS, HoldParameter
+from strongref.contract.hold_stacks import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.fences import FenceHolder

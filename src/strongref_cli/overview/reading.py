@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, held_exports
+from strongref.contract.hold_stacks import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode

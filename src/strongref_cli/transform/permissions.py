@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLD_STACK, HOLD_TYPE, HOLDS
+from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE

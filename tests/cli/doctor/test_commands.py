@@ -25,7 +25,7 @@ from strongref.contract.releases import MAX_REASON, Release
 from strongref.errors import AccessDeniedError, CallerDeniedError, StrongRefError
 from strongref.log import logger
 from strongref.protocol import janitor_holds
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
 from strongref.refusals import HoldPendingError, ProducerLeavingError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.contract.holds import hold_stack_name
+from strongref.contract.hold_stacks import hold_stack_name
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
 from strongref.macro.template import MACRO as REAL_MACRO

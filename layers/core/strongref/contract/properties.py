@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
-from strongref.contract.holds import MAX_EXPORT_NAME, is_export_name
+from strongref.contract.hold_stacks import MAX_EXPORT_NAME, is_export_name
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
 from strongref.text import some

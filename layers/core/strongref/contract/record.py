@@ -56,7 +56,7 @@ class Record:
 
     stack: str  # the ARN of the stack that wrote it
     values: Mapping[Key, Value] = field(repr=False)  # by key
-    hold: str = ""  # the CloudFormation export that imports hold (`holds`); empty if there is none
+    hold: str = ""  # the CloudFormation export that imports hold (`hold_stacks`); empty if there is none
     # the Export has not finished changing the values' tags, which takes one call each. Some values may not have its
     # owner tag yet, or still have it although the Export gave them up
     open: bool = False

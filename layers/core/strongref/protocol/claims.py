@@ -1,6 +1,6 @@
 """Claims: put on first, then verified. Every importer does it this way: an Import, or a set of manifests.
 
-If the exports name a CloudFormation export to hold, it is held before (`hold_stacks`).
+If the exports name a CloudFormation export to hold, it is held before (`hold_keeper`).
 
 A claim holds if, after it was put on, there is no fence, the parameters are the very ones that were read before, and
 the records still say the same. Otherwise everything is tried again while patience lasts. A value that has gone, and
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.contract.values import Parameter, Value
-    from strongref.protocol.hold_stacks import HoldKeeper
+    from strongref.protocol.hold_keeper import HoldKeeper
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
@@ -22,7 +22,7 @@ from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources

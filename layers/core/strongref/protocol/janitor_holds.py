@@ -12,13 +12,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.hold_stacks import PAUSE, HoldKeeper, HoldStep, OwnStacks
+from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, HoldStep, OwnStacks
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice

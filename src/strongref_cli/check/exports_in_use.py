@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLD_STACK, HoldParameter
+from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
 from strongref.contract.names import BadArnError, StackArn
 from strongref.text import some, stack_text
 from strongref_cli.check.comparison import Stays

@@ -1,4 +1,4 @@
-"""Makes, checks and removes hold stacks (`contract.holds`). Every importer does it this way, and so does the janitor.
+"""Makes, checks and removes hold stacks (`contract.hold_stacks`), for every importer and for the janitor.
 
 An import makes its hold before it claims, and looks at it once more when its claims have been verified. CloudFormation
 creates the hold, or an operation of the producer removes the export, but never both: so an import whose hold exists
@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.holds import DIGEST, HOLD_TYPE, digest
+from strongref.contract.hold_stacks import DIGEST, HOLD_TYPE, digest
 from strongref.contract.names import StackArn
 from strongref.errors import (
     OUT_OF_TIME,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
     from datetime import datetime
 
-    from strongref.contract.holds import HoldStack
+    from strongref.contract.hold_stacks import HoldStack
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
