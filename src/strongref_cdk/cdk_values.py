@@ -40,7 +40,7 @@ def as_token(value: str) -> str:
 
 
 def with_tokens(obj: Any, target: Target) -> Any:  # noqa: ANN401 (an object of a declared type)
-    """The same object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
+    """An object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
     changed = {}
     for name in members(type(obj)):
         value = getattr(obj, name)

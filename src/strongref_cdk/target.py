@@ -193,7 +193,7 @@ def _known(value: str) -> str | None:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of a template)
-    """The same with dictionaries and lists, which jsii needs."""
+    """A value with dictionaries and lists in place of other maps and sequences: jsii needs them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -131,7 +131,7 @@ class ManifestSetHolds:
         return found
 
     def existing(self, used: Keys) -> Holds:
-        """The same in regions with a hold stack, without exports that do not exist: those are not held either."""
+        """What is named in regions with a hold stack, without exports that do not exist: those are not held either."""
         named = self.named({scope: used[scope] for scope in used if scope.producer.region in self.regions})
         return {
             region: {each: holds[each] for each in holds if self._exists(each, holds[each])}

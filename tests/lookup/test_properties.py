@@ -203,7 +203,7 @@ def pieces(identifier: str) -> list[str]:
 
 
 def elsewhere(text: str) -> str:
-    """The same of another region."""
+    """A text with another region."""
     return text.replace(f":{REGION}:", ":us-east-1:")
 
 

@@ -153,4 +153,4 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
         "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
     ),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""

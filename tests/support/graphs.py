@@ -104,7 +104,7 @@ def _imports(at: int, importer: Participant, producers: list[Participant]) -> li
 
 
 def with_stale(graph: Graph, every: int = 11) -> Graph:
-    """The same, with a stale key in some references."""
+    """A graph with a stale key in some references."""
     return replace(
         graph,
         references=tuple(

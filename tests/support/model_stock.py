@@ -48,7 +48,7 @@ class Held:
         return cls(value, tags.get(PRODUCER_TAG), owners, importers)
 
     def claimed(self, importers: frozenset[str]) -> Held:
-        """The same value, claimed by these stacks alone."""
+        """This value, claimed by these stacks alone."""
         return replace(self, claims=importers)
 
 

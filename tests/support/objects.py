@@ -75,7 +75,7 @@ class Tree:
         return Tree(found)
 
     def evaluated(self, evaluate: Callable[[Any], Any]) -> Tree:
-        """The same with what stands for values made values."""
+        """This tree with what stands for values made values."""
         return Tree(
             {
                 key: part.evaluated(evaluate) if isinstance(part, Tree) else evaluate(part)

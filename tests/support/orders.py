@@ -29,5 +29,5 @@ def in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
 
 
 def turned_round_in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """The same, the last call first."""
+    """Make all calls as `in_flight` does, the last one first."""
     return [found[::-1] for found in in_flight([queue[::-1] for queue in queues[::-1]])][::-1]

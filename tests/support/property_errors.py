@@ -131,4 +131,4 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-lookup-unknown-property": refused_lookup(Type="AWS::S3::Bucket"),
     "bad-lookup-empty": refused_lookup(PhysicalId=""),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""

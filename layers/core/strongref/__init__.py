@@ -4,7 +4,7 @@ This package is exactly what runs in Lambda. Each folder may import those above 
 
     contract/   what templates ask for, what is stored and reported: names, values, records, properties, notices. Pure.
     protocol/   the rules and the steps. Knows ports to the outside, never botocore.
-    aws/        every call to AWS, one module for each service; retries and rate limits in one module.
+    aws/        every call to AWS, one module for each service; one for retries, one for rate limits.
     lookup/     `Custom::ResourceLookup`: from a name to the attributes of a resource.
     macro/      `Transform: StrongRef`: turns references in templates into Exports and Imports.
     runtime/    what Lambda needs: handlers for custom resources and schedules, the response's delivery, the wiring.

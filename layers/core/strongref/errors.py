@@ -122,7 +122,7 @@ class AccessDeniedError(StoreError):
 
 
 class CallerDeniedError(AccessDeniedError):
-    """The same for tools on people's machines, which have no role but the caller's own permissions."""
+    """A call of a tool on somebody's machine was denied, which has the caller's own permissions and no role."""
 
     sentence = (
         "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "

@@ -118,7 +118,7 @@ class ChangingError(StrongRefError):
 
 
 class StillChangingError(ChangingError):
-    """The same for a command, which has waited."""
+    """The exports are still being changed after a command has waited."""
 
     sentence = (
         "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."

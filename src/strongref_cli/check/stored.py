@@ -43,7 +43,7 @@ class StoredScope:
     problem: StrongRefError | None = None  # why the Export cannot go on there, whatever it wants
 
     def after(self, plan: ExportPlan) -> StoredScope:
-        """The same after the plan of another Export of the stack is carried out."""
+        """What is stored after the plan of another Export of the stack is carried out."""
         values, others = dict(self.exports.stored), dict(self.exports.others)
         for each in plan.instructions:
             if isinstance(each, Create | Overwrite | TakeOwnership):

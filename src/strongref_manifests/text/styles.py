@@ -44,7 +44,7 @@ def in_style(scalar: Scalar, text: str, value: Json) -> str:
 
 
 def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
-    """The same without regard to style: on one line, text in double quotes.
+    """A value without regard to style: on one line, text in double quotes.
 
     Raises:
         TokenNotTextError: a list, a map or null stands behind a tag, which would make something else of it.

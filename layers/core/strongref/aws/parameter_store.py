@@ -108,7 +108,7 @@ class SsmStore:
         return _by_name(response["Parameters"])
 
     def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
-        """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
+        """Parameters decrypted; those that cannot be are `locked`. What has gone is left out."""
         secure = [name for name, each in encrypted.items() if each.is_secure]
         found = {name: each for name, each in encrypted.items() if not each.is_secure}
         for some_found in call_all(self, [partial(self._decrypted, encrypted[name]) for name in secure]):

@@ -226,7 +226,7 @@ def _chunks(text: str) -> Iterator[str]:
 
 
 def _unspaced(compact: str) -> str:
-    """The same JSON with white space escaped, so that no chunk begins or ends with it."""
+    """Compact JSON with the white space in its texts escaped, so that no chunk begins or ends with it."""
     return _SPACE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact)
 
 

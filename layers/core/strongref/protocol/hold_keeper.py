@@ -135,7 +135,7 @@ class HoldKeeper:
             return True
 
     def hurried(self) -> HoldKeeper:
-        """The same for an import that must not fail: it does not wait for long, and not for producers."""
+        """A keeper for an import that must not fail: it does not wait for long, and not for producers."""
         until = self.clock.now() + timedelta(seconds=HURRIED_SECONDS)
         return replace(self, until=min(self.until or until, until), waits_for_producers=False)
 
@@ -148,7 +148,7 @@ class HoldKeeper:
         return next_step(self._find(), holds) is HoldStep.NONE
 
     def is_effective(self, holds: Mapping[str, str]) -> bool:
-        """The same, and no producer is being deleted: whether AWS checks exports again during a deletion is unknown."""
+        """Whether it is made and no producer is being deleted: AWS may not check exports again during a deletion."""
         producers = [self.ports.stacks.by_arn(stack) for stack in set(holds.values())]
         return self.is_made(holds) and not any(info is None or info.being_deleted for info in producers)
 
