@@ -24,7 +24,7 @@ _load_file = JSONFileLoader.load_file
 _load_model = functools.cache(functools.partial(_load_file, JSONFileLoader()))
 
 
-def _load_models_once(self: JSONFileLoader, file_path: str) -> Any:  # noqa: ANN401 (as botocore's)
+def _load_models_once(self: JSONFileLoader, file_path: str) -> Any:
     return _load_model(file_path) if file_path.endswith("service-2") else _load_file(self, file_path)
 
 

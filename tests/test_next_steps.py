@@ -146,7 +146,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return stream
 
 
-def client(_region: str) -> Any:  # noqa: ANN401 (any service's)
+def client(_region: str) -> Any:
     return Refusing()
 
 

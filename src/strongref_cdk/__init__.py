@@ -4,6 +4,8 @@
     bucket = import_bucket(stack, "JohnnyBucket")
 
 Every ready type has such functions; `export_object` and `import_object` are for a program's own types.
+
+Public are the names here. The modules may change and move at any time.
 """
 
 from strongref_objects.base import ResolveType as ResolveType
@@ -15,7 +17,7 @@ from strongref_objects.channels import Parameters as Parameters
 from strongref_toolkit import extras
 
 try:
-    from strongref_cdk import aws_constructs, sharing
+    from strongref_cdk import aws_constructs, sharing, vpc
     from strongref_cdk.aws_constructs import listener_of as listener_of
     from strongref_cdk.errors import CdkError as CdkError
     from strongref_cdk.errors import ConstructError as ConstructError
@@ -80,9 +82,9 @@ import_hosted_zone = aws_constructs.HOSTED_ZONE.import_
 hosted_zone_from_id = aws_constructs.HOSTED_ZONE.from_name
 lookup_hosted_zone = aws_constructs.HOSTED_ZONE.lookup
 
-export_vpc = aws_constructs.VPC.export
-import_vpc = aws_constructs.VPC.import_
-lookup_vpc = aws_constructs.VPC.lookup
+export_vpc = vpc.VPC.export
+import_vpc = vpc.VPC.import_
+lookup_vpc = vpc.VPC.lookup
 
 export_security_group = aws_constructs.SECURITY_GROUP.export
 import_security_group = aws_constructs.SECURITY_GROUP.import_

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
@@ -24,25 +22,24 @@ from strongref.arns import Arn
 from strongref_cdk.apps import at
 from strongref_cdk.cdk_values import REFUSALS, late_setting, setting, settings
 from strongref_cdk.construct_kinds import ConstructKind
-from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError, UnevenSubnetsError
+from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError
 from strongref_objects import types
 from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from constructs import Construct
+
     from strongref_cdk.apps import ConstructPlace
 
 Options = dict[str, Any]
-
-_GROUP_NAME = re.compile(r"[^,{}]+")
-"""A name that every channel can carry in a list."""
 
 _LISTENERS: dict[str, elbv2.IApplicationListener] = {}
 """The listeners of imported load balancers, which the CDK does not return: by reference."""
 
 
-def _given(options: Options, **defaults: Any) -> Options:  # noqa: ANN401 (the CDK's)
+def _given(options: Options, **defaults: Any) -> Options:
     return {**defaults, **options}
 
 
@@ -50,34 +47,34 @@ def _key(at: ConstructPlace, key: types.Key) -> kms.IKey:
     return kms.Key.from_key_arn(at.scope, at.id, str(key.key_arn))
 
 
-def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:  # noqa: ANN401 (the CDK's, here and below)
+def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:
     given = _given(options, bucket_name=bucket.bucket_name, region=at.region, account=at.account)
     return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
 
 
-def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:  # noqa: ANN401
+def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:
     key = _key(at.part("EncryptionKey"), bucket.encryption_key)
     return _bucket(at, bucket, **_given(options, encryption_key=key))
 
 
-def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:
     given = _given(options, queue_url=queue.queue_url, queue_name=queue.queue_name)
     return sqs.Queue.from_queue_attributes(at.scope, at.id, queue_arn=queue.queue_arn, **given)
 
 
-def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:  # noqa: ANN401
+def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:
     return _queue(at, queue, **_given(options, key_arn=queue.encryption_master_key.key_arn))
 
 
-def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:
     return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
 
 
-def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:  # noqa: ANN401
+def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:
     return _topic(at, topic, **_given(options, key_arn=topic.master_key.key_arn))
 
 
-def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:  # noqa: ANN401
+def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:
     return iam.Role.from_role_arn(at.scope, at.id, role.role_arn, **options)
 
 
@@ -90,7 +87,7 @@ def _hosted_zone(at: ConstructPlace, zone: types.HostedZone) -> route53.IHostedZ
     return route53.HostedZone.from_hosted_zone_attributes(at.scope, at.id, **attributes)
 
 
-def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:  # noqa: ANN401
+def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:
     return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
 
 
@@ -99,15 +96,13 @@ def _check_listener(options: Mapping[str, Any]) -> None:
         raise OptionNeededError("listener", "security_group", "that of its load balancer")
 
 
-def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:  # noqa: ANN401
+def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:
     attributes = {"listener_arn": listener.listener_arn, **options}
     return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
 
 
 def _load_balancer(
-    at: ConstructPlace,
-    balancer: types.ApplicationLoadBalancer,
-    **options: Any,  # noqa: ANN401
+    at: ConstructPlace, balancer: types.ApplicationLoadBalancer, **options: Any
 ) -> elbv2.IApplicationLoadBalancer:
     given = _given(
         options,
@@ -129,27 +124,27 @@ def _check_cluster(options: Mapping[str, Any]) -> None:
         raise OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")
 
 
-def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:  # noqa: ANN401
+def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:
     if "vpc" not in options:
         return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
     given = _given(options, cluster_arn=cluster.cluster_arn)
     return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
 
 
-def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:
     return dynamodb.Table.from_table_attributes(at.scope, at.id, table_arn=table.table_arn, **options)
 
 
-def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:
     key = _key(at.part("EncryptionKey"), table.encryption_key)
     return _table(at, table, **_given(options, encryption_key=key))
 
 
-def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:  # noqa: ANN401
+def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:
     return _table(at, table, **_given(options, table_stream_arn=table.table_stream_arn))
 
 
-def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:  # noqa: ANN401
+def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:
     given = _given(options, **_environment(at, function.function_arn))
     return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
 
@@ -163,11 +158,7 @@ def _environment(at: ConstructPlace, arn: object) -> Options:
     return {"same_environment": at.is_local}
 
 
-def _function_with_role(
-    at: ConstructPlace,
-    function: types.FunctionWithRole,
-    **options: Any,  # noqa: ANN401
-) -> lambda_.IFunction:
+def _function_with_role(at: ConstructPlace, function: types.FunctionWithRole, **options: Any) -> lambda_.IFunction:
     role = ROLE.construct(at.part("Role"), function.role)
     return _function(at, function, **_given(options, role=role))
 
@@ -177,7 +168,7 @@ def _function_in_vpc(
     function: types.FunctionInVpc,
     *,
     security_group_allows_all_outbound: bool | None = None,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> lambda_.IFunction:
     outbound = security_group_allows_all_outbound
     more = {} if outbound is None else {"allow_all_outbound": outbound}
@@ -185,101 +176,16 @@ def _function_in_vpc(
     return _function_with_role(at, function, **_given(options, security_group=group))
 
 
-def _group_of_function(function: Any) -> Any:  # noqa: ANN401 (an lambda_.IFunction, and its security group)
+def _group_of_function(function: lambda_.IFunction) -> ec2.ISecurityGroup | None:
     """Its only security group; None if it has none, or several: the CDK imports a function with one."""
     groups = list(function.connections.security_groups) if function.is_bound_to_vpc else []
     return groups[0] if len(groups) == 1 else None
 
 
-def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:  # noqa: ANN401
-    tiers: dict[str, types.Subnets | None] = {tier: getattr(vpc, f"{tier}_subnets") for tier in types.TIERS}
-    there = {tier: subnets for tier, subnets in tiers.items() if subnets and subnets.subnet_ids}
-    zones = vpc.availability_zones
-    given: Options = {"vpc_cidr_block": vpc.vpc_cidr_block, "region": at.region}
-    for tier, subnets in there.items():
-        order = _by_zone([str(zone) for zone in subnets.availability_zones], zones)
-        if order is None:
-            raise UnevenSubnetsError({each: list(map(str, there[each].availability_zones)) for each in there})
-        lists: Options = {"ids": subnets.subnet_ids, "route_table_ids": subnets.route_table_ids}
-        lists |= {name: getattr(vpc, f"{tier}_subnet_{name}") for name in ("ipv4_cidr_blocks", "names")}
-        given |= {
-            f"{tier}_subnet_{name}": [items[number] for number in order] for name, items in lists.items() if items
-        }
-    given |= _names_of_groups({f"{tier}_subnet_names": given.pop(f"{tier}_subnet_names", []) for tier in there}, zones)
-    return ec2.Vpc.from_vpc_attributes(
-        at.scope, at.id, vpc_id=vpc.vpc_id, availability_zones=zones, **_given(options, **given)
-    )
-
-
-def _by_zone(of_subnets: list[str], zones: list[str]) -> list[int] | None:
-    """The numbers of a tier's subnets in the CDK's order, zone by zone and over again.
-
-    None if the zones have different numbers of subnets.
-    """
-    by_zone = [[number for number, zone in enumerate(of_subnets) if zone == each] for each in zones]
-    if len({len(each) for each in by_zone}) != 1:
-        return None
-    return [number for numbers in zip(*by_zone, strict=True) for number in numbers]
-
-
-def _names_of_groups(tiers: Mapping[str, list[str]], zones: list[str]) -> dict[str, list[str]]:
-    """The name of each group of subnets, which has one in each zone, by tier.
-
-    Empty if they are not named so: the CDK makes IDs of the names, so no two groups of a VPC can have the same.
-    """
-    groups = [names[at : at + len(zones)] for names in tiers.values() for at in range(0, len(names), len(zones))]
-    if not all(tiers.values()) or len({*chain(*groups)}) != len(groups) or any(len({*each}) > 1 for each in groups):
-        return {}
-    return {tier: names[:: len(zones)] for tier, names in tiers.items()}
-
-
-def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
-    def get(vpc: Any) -> types.Subnets | None:  # noqa: ANN401 (an ec2.IVpc)
-        subnets = getattr(vpc, attribute)
-        if not subnets:
-            return None
-        return types.Subnets(
-            subnet_ids=[subnet.subnet_id for subnet in subnets],
-            availability_zones=[subnet.availability_zone for subnet in subnets],
-            route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
-        )
-
-    return get
-
-
-def _group_names_of(attribute: str) -> Callable[[Any], list[str] | None]:
-    """The names by which the CDK itself selects subnets: what precedes `Subnet1` in their constructs' IDs."""
-
-    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
-        names = [re.sub(r"Subnet\d+$", "", subnet.node.id) for subnet in getattr(vpc, attribute)]
-        return names if all(_GROUP_NAME.fullmatch(each) for each in names) else None
-
-    return get
-
-
-def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
-    def get(vpc: Any) -> list[str] | None:  # noqa: ANN401 (an ec2.IVpc)
-        try:
-            blocks = [subnet.ipv4_cidr_block for subnet in getattr(vpc, attribute)]
-        except REFUSALS:  # Subnets that were imported without them.
-            return None
-        return blocks if all(blocks) else None
-
-    return get
-
-
-def _cidr_block(vpc: Any) -> str | None:  # noqa: ANN401 (an ec2.IVpc)
-    try:
-        block: str = vpc.vpc_cidr_block
-    except REFUSALS:  # A VPC that was imported without it.
-        return None
-    return block
-
-
 def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A part of which a construct must have exactly one."""
 
-    def only(construct: Any) -> Any:  # noqa: ANN401 (constructs)
+    def only(construct: Construct) -> Construct:
         try:
             found = list(get(construct))
         except REFUSALS:
@@ -339,17 +245,6 @@ FUNCTION: ConstructKind[lambda_.IFunction] = ConstructKind(
 FUNCTION_WITH_ROLE: ConstructKind[lambda_.IFunction] = ConstructKind(types.FunctionWithRole, _function_with_role)
 FUNCTION_IN_VPC: ConstructKind[lambda_.IFunction] = ConstructKind(
     types.FunctionInVpc, _function_in_vpc, get={"security_group": _group_of_function}
-)
-VPC: ConstructKind[ec2.IVpc] = ConstructKind(
-    types.Vpc,
-    _vpc,
-    get={
-        "vpc_cidr_block": _cidr_block,
-        **{f"{tier}_subnets": _tier(f"{tier}_subnets") for tier in types.TIERS},
-        **{f"{tier}_subnet_names": _group_names_of(f"{tier}_subnets") for tier in types.TIERS},
-        **{f"{tier}_subnet_ipv4_cidr_blocks": _ipv4_cidr_blocks(f"{tier}_subnets") for tier in types.TIERS},
-        "nat_gateway_ids": lambda _: None,
-    },
 )
 
 

@@ -160,7 +160,7 @@ def import_object(
         return ConstructContext.of(found.stack.import_object(found.name, type=type, weak=weak, via=via))
 
 
-def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any) -> Any:  # noqa: ANN401 (a construct of the CDK)
+def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any) -> Construct:
     """The construct of a ready type that is read from a context: the same each time.
 
     Args:
@@ -175,7 +175,7 @@ def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any)
         return kind_of(of).imported(ctx, ConstructPlace(ctx.scope, ctx.id), options)
 
 
-def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more: Any) -> Any:  # noqa: ANN401 (as above)
+def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more: Any) -> Construct:
     """The construct of the only resource of a ready type that has all of these tags, in the stack's account and region.
 
     Args:
@@ -191,7 +191,7 @@ def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more
         return kind_of(of).lookup(scope, tags, **more)
 
 
-def object_of(construct: Any, of: type[Declared], **parts: Any) -> Declared:  # noqa: ANN401 (constructs and values)
+def object_of(construct: Construct, of: type[Declared], **parts: Any) -> Declared:
     """The object of a construct: to write it as a part of another object, as JSON, or as variables.
 
     Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import cdk8s
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.errors import StrongRefError
+    from strongref.untyped import AnyJson
     from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
 
@@ -70,7 +71,7 @@ class AppRun:
     _of_others: Exception | None = None
 
     @classmethod
-    def of(cls, obj: Any, resolver: DryRunParticipant, question: str | None) -> AppRun:  # noqa: ANN401 (a cdk8s.ApiObject)
+    def of(cls, obj: cdk8s.ApiObject, resolver: DryRunParticipant, question: str | None) -> AppRun:
         """The run of an API object's app; the resolver takes part in it from now on.
 
         An object that the last dry run has not seen, or that is asked about again, means that the app is written again.
@@ -92,7 +93,7 @@ class AppRun:
                 run.answered[path] = question
         return run
 
-    def dry_run(self, app: Any) -> None:  # noqa: ANN401 (a cdk8s.App)
+    def dry_run(self, app: cdk8s.App) -> None:
         """Resolve everything in an app, and write nothing.
 
         Raises:
@@ -136,7 +137,7 @@ class AppRun:
         for path, each in texts_in(value):
             written[(*at.key, *map(str, path))] = (TextPart(each, None),)
 
-    def fail(self, at: FieldPath, value: Any, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
+    def fail(self, at: FieldPath, value: AnyJson, error: StrongRefError, obj: cdk8s.ApiObject) -> None:
         """Collect the failure of a value. Outside of a dry run, start one first, so that all are reported together.
 
         Raises:
@@ -155,7 +156,7 @@ class AppRun:
         """Whether a value, or one that contains it, has failed: what is left there is not resolved."""
         return any(FieldPath(at.construct, at.key[:end]) in self.problems for end in range(len(at.key) + 1))
 
-    def _check(self, obj: Any) -> None:  # noqa: ANN401 (a cdk8s.ApiObject)
+    def _check(self, obj: cdk8s.ApiObject) -> None:
         """Resolve an object, and look for tokens that are left in it."""
         construct = obj.node.path
         self._failed = set()
@@ -174,7 +175,7 @@ class AppRun:
             if problem:
                 self.problems[at] = [str(problem)]
 
-    def _left_over(self, value: Any) -> StrongRefError | None:  # noqa: ANN401 (a single value)
+    def _left_over(self, value: AnyJson) -> StrongRefError | None:
         """The error of a value that no resolver has written."""
         for resolver in self.resolvers:
             left = resolver.token_in(value)

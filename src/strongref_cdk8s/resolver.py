@@ -44,7 +44,7 @@ class CloudResolver(DryRunParticipant):
 
     _run: AppRun | None = None
 
-    def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+    def resolve(self, context: cdk8s.ResolutionContext) -> None:
         """Replace a value that holds tokens of this resolver.
 
         Raises:
@@ -74,7 +74,7 @@ class CloudResolver(DryRunParticipant):
         """Whether a value may hold tokens of this resolver. It is called for every value, so it has to be fast."""
 
     @abstractmethod
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, or any other form of a token)
+    def whole(self, value: object) -> Json:
         """The value of a token.
 
         Raises:
@@ -86,7 +86,7 @@ class CloudResolver(DryRunParticipant):
     def split(self, text: str) -> Iterator[str]:
         """A text's parts in order, each token as a `Mark`."""
 
-    def _replace(self, context: Any, run: AppRun, at: FieldPath, value: Any) -> None:  # noqa: ANN401 (as above)
+    def _replace(self, context: cdk8s.ResolutionContext, run: AppRun, at: FieldPath, value: object) -> None:
         text = run.text_at(at, value) if isinstance(value, str) else None
         if text is not None and not any(part.is_open_to(self) for part in text):
             return
@@ -99,8 +99,8 @@ class CloudResolver(DryRunParticipant):
         if (type(result), result) != (type(value), value):
             context.replace_value(result)
 
-    def _resolved(self, value: Any, text: Text | None) -> tuple[Json, Text | None]:  # noqa: ANN401 (as above)
-        """The replacement, and its parts if it is a text that may hold tokens of other resolvers."""
+    def _resolved(self, value: object, text: Text | None) -> tuple[Json, Text | None]:
+        """The replacement, and its pieces if it is a text that may hold tokens of other resolvers."""
         if text is None or len(text) == 1:
             try:
                 return self.whole(value), None
@@ -136,7 +136,7 @@ def is_marked(value: object, mark: bytes) -> bool:
     return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
 
 
-def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+def _asked(context: cdk8s.ResolutionContext) -> tuple[Any, str]:
     """The value that cdk8s asks about, and an ID of the question: jsii's reference of the context.
 
     All resolvers of an app get the same context, and reading a value from it costs a message to Node.js.
@@ -156,7 +156,7 @@ def _is_an_object(value: object) -> bool:
     return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
 
 
-def check_is_value(value: Any) -> None:  # noqa: ANN401 (what a CDK is to resolve)
+def check_is_value(value: object) -> None:
     """Refuse, by `ConstructGivenError`, a construct that is no token: the CDK would follow its tree without end."""
     if hasattr(value, "node") and not (hasattr(value, "resolve") and hasattr(value, "creation_stack")):  # IResolvable
         raise ConstructGivenError(str(value.node.path) or "App")

@@ -14,6 +14,8 @@ from strongref_toolkit.errors import PLACEHOLDER, UsageError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from strongref.untyped import Untyped
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
 Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)
 
@@ -30,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         self._check_options()
         raise UsageError(f"{message}{self.help_hint}")
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 (as argparse)
+    def parse_known_args(self, args: Untyped = None, namespace: Untyped = None) -> Untyped:
         self._given = sys.argv[1:] if args is None else args
         return super().parse_known_args(self._given, namespace)
 
@@ -53,7 +55,7 @@ class Parser(argparse.ArgumentParser):
     def help_hint(self) -> str:
         return f". See {self.prog} --help"
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 (as argparse)
+    def parse_args(self, args: Untyped = None, namespace: Untyped = None) -> Untyped:
         """As argparse does it. An option that does not exist is reported with those that it resembles.
 
         Raises:
@@ -69,14 +71,14 @@ class Parser(argparse.ArgumentParser):
     def option_names(self) -> list[str]:
         return [name for action in self._actions for name in action.option_strings if name.startswith("--")]
 
-    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ANN401 (as argparse)
+    def _print_message(self, message: str, file: Untyped = None) -> None:
         """Raises what `put_out` does for standard output. Argparse ignores that nobody can read the help."""
         if file is sys.stdout:
             put_out(message.encode())
         else:
             super()._print_message(message, file)
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as argparse)
+    def _check_value(self, action: argparse.Action, value: Untyped) -> None:
         if action.choices is None or value in action.choices:
             return
         choices = [str(each) for each in action.choices]
@@ -86,7 +88,7 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(f"unknown command {str(value)!r}{hint}")
         raise UsageError(f"{_name(action)} cannot be {str(value)!r}{hint}")
 
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 (as argparse)
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Untyped:
         if "" in arg_strings and action.nargs != argparse.PARSER:
             raise UsageError(f"{_name(action)} is empty: is a variable not set?")
         return super()._get_values(action, arg_strings)
@@ -122,14 +124,14 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def add_command(commands: Commands, name: str, summary: str, **more: Any) -> argparse.ArgumentParser:  # noqa: ANN401 (as argparse)
+def add_command(commands: Commands, name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
     """Add a command's parser; `summary` is its line in the list of commands and the first line of its own help."""
     command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", **more)
     command.set_defaults(parser=command)
     return command
 
 
-def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:  # noqa: ANN401 (as argparse)
+def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:
     """Add an option that may be given several times: its value is a list, which is empty without it."""
     options.add_argument(flag, action="append", default=[], help=summary, **more)
 
@@ -159,7 +161,7 @@ class Once(argparse.Action):
         self,
         parser: argparse.ArgumentParser,  # noqa: ARG002 (as argparse)
         namespace: argparse.Namespace,
-        values: Any,  # noqa: ANN401 (as argparse)
+        values: Untyped,
         option_string: str | None = None,
     ) -> None:
         if getattr(namespace, self.dest) is not None:

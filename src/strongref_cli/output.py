@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
 
-_WRONG = ("missing", "foreign", "gone", "refused", "failed")
-_LATE = ("deploy again", "outdated", "restored", "withdrawn", "no hold yet", "unheld")
+_WRONG = ("missing", "foreign", "refused", "failed")
+_LATE = ("outdated", "stale", "restored", "withdrawn", "unheld")
 """Words that terminals show in color: each is a state, so no color says what no word does."""
 
 

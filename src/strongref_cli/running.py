@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.text import printable
 from strongref_cli.arguments import parser
-from strongref_cli.install.errors import AwsCallError, BadReleaseError
+from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.output import discard
 from strongref_cli.overview.errors import NotFoundWhereReadError
 from strongref_manifests.errors import InputError
-from strongref_toolkit.errors import FetchFailedError, NoWayInError, UnknownCallerError, UsageError
+from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ CLOSED_PIPE = 141
 _OF_AWS = (
     AwsCallError,
     BadEndpointError,
-    FetchFailedError,
     NotFoundWhereReadError,
     NoWayInError,
     ServiceError,

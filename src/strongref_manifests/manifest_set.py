@@ -1,4 +1,4 @@
-"""A set of manifests claims the exports that it uses, as a stack's Imports do, and releases those it no longer uses.
+"""A manifest set claims the exports that it uses, as a stack's Imports do, and releases those it no longer uses.
 
 No stack shows whether the set still exists, so its claims stay until a run releases them. No Delete event arrives, so a
 ledger records the claims. A fence of the set protects both: one run at a time works on a set.

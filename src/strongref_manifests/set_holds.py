@@ -1,4 +1,4 @@
-"""The hold stacks of a set of manifests: one in each region whose exports it uses (`strongref.contract.hold_stacks`).
+"""The hold stacks of a manifest set: one in each region whose exports it uses (`strongref.contract.hold_stacks`).
 
 The set's ledger lists those regions. A region is added before its hold stack is made, and removed after the stack is
 gone, so every later run finds what an earlier one left, without a search. The janitors leave these stacks alone, as

@@ -71,7 +71,7 @@ def test_a_client_reads_them_and_sends_what_it_would_without_them(
         assert _members(operation.output_shape) == _members(known.output_shape)
 
 
-def _members(shape: Any) -> dict[str, Any]:  # noqa: ANN401 (botocore's)
+def _members(shape: Any) -> dict[str, Any]:
     found: dict[str, Any] = defaultdict(dict)
     for name, member in (shape.members if shape else {}).items():
         found[name] = (member.type_name, member.serialization)

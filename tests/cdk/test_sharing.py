@@ -537,7 +537,7 @@ def test_an_error_inside_the_cdk_s_own_code_is_readable_and_leaves_nothing_behin
     """Aspects and lazy values are called from the CDK's own process, through which only text comes back."""
 
     class Importing:
-        def visit(self, node: Any) -> None:  # noqa: ANN401 (a construct)
+        def visit(self, node: Any) -> None:
             if isinstance(node, sqs.Queue):
                 shared.import_bucket(node, "JohnnyBucket")
 

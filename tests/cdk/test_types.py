@@ -42,7 +42,7 @@ def deployed(case: Case) -> None:
     boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
 
 
-def exported(case: Case, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (the function's)
+def exported(case: Case, **more: Any) -> dict[str, Any]:
     """The outputs of an app that exports it, by the names of their exports."""
     stack = cdk_apps.stack(cdk.App(), "Producer")
     case.export(case.make(stack), "Thing", **more)

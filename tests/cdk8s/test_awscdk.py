@@ -544,7 +544,7 @@ def test_what_fails_for_other_reasons_is_left_to_cdk8s(asked: list[tuple[object,
 
     @jsii.implements(cdk8s.IResolver)
     class Other:
-        def resolve(self, context: Any) -> None:  # noqa: ANN401
+        def resolve(self, context: Any) -> None:
             if context.value == "broken":
                 raise KeyError("other")
 

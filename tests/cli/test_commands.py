@@ -383,7 +383,7 @@ def test_a_command_that_failed_does_not_wait_for_other_calls() -> None:
 import sys, threading
 from strongref_cli import main
 from strongref_cli.overview import list_command
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 begun = threading.Event()
 def hang():
@@ -391,7 +391,7 @@ def hang():
     threading.Event().wait()
 def fail():
     begun.wait()
-    raise FetchFailedError("A", "b", "c", "AccessDenied")
+    raise AwsCallError("A", "b", "c", "AccessDenied")
 list_command.list_exports = lambda *_: in_threads([hang, fail])
 sys.argv = ["strongref", "list", "--region", "{US}"]
 sys.exit(main())

@@ -70,7 +70,7 @@ class Agreement:
             yield
 
     @contextmanager
-    def _compared(self, aws: Aws, stack: str, region: str, ask: Any) -> Iterator[None]:  # noqa: ANN401 (a function)
+    def _compared(self, aws: Aws, stack: str, region: str, ask: Any) -> Iterator[None]:
         with patch.dict(os.environ, aws.emulator.env(aws.account, region)):
             session = ToolSession.start()
             clients = _CLIENTS.setdefault((aws.emulator.url, aws.account), session.clients)

@@ -54,7 +54,7 @@ def holds(world: World, region: str = EU) -> list[str]:
     return sorted(name.split("/")[3] for name in names if name.split("/")[6] == world.consumer)
 
 
-def producing(world: World, **more: Any) -> Template:  # noqa: ANN401
+def producing(world: World, **more: Any) -> Template:
     """A topic, an Export of its ARN, and something that neither depends on."""
     exports = export({"Arn": {"Ref": "Topic"}}, consumer=world.consumer, **more)
     return {"Topic": topic(), "Exports": exports, "Independent": topic()}
@@ -77,6 +77,7 @@ def topics(world: World) -> list[str]:
     return [each["TopicArn"] for page in pages for each in page["Topics"]]
 
 
+@pytest.mark.story
 def test_a_deletion_of_the_producer_is_refused_before_anything_is_deleted(protected: World) -> None:
     before = resources(protected)
     protected.aws.delete(protected.producer, EU, expect="CREATE_COMPLETE")
@@ -87,6 +88,7 @@ def test_a_deletion_of_the_producer_is_refused_before_anything_is_deleted(protec
     assert (holds(protected), protected.claims("Arn")) == ([f"{protected.producer}-Exports"], [protected.consumer])
 
 
+@pytest.mark.story
 @pytest.mark.parametrize("left", [{}, {"Topic": topic()}], ids=["with its resource", "alone"])
 def test_an_update_that_removes_the_export_fails_before_its_cleanup(protected: World, left: Template) -> None:
     before = resources(protected)

@@ -56,7 +56,7 @@ class Site:
         prefix = f"/strongref/exports/{self.web}/{self.aws.account}/{EU}/{self.network}/"
         return {name.removeprefix(prefix): value for name, value in self.aws.values(US, prefix[:-1]).items()}
 
-    def processed(self, stack: str, region: str) -> Any:  # noqa: ANN401
+    def processed(self, stack: str, region: str) -> Any:
         client = self.aws.client("cloudformation", region)
         found = client.get_template(StackName=stack, TemplateStage="Processed")["TemplateBody"]
         return json.loads(json.dumps(found))
@@ -99,6 +99,7 @@ def refuses_to_change_it(site: Site, changed: Template) -> None:
     assert site.values == before
 
 
+@pytest.mark.story
 def test_an_exported_load_balancer_is_imported_in_another_region_and_cannot_be_changed(site: Site) -> None:
     aws = site.aws
     site.publish(network(), "CREATE_COMPLETE")

@@ -92,7 +92,7 @@ class Apps:
         name = ids["LoadBalancer"].rpartition(":")[2]
         return Tree({"LoadBalancerArn": name, "SecurityGroup": Tree({"SecurityGroupId": ids["SecurityGroup"]})})
 
-    def consume(self, region: str = EU, expect: str | None = None, **options: Any) -> Tree:  # noqa: ANN401
+    def consume(self, region: str = EU, expect: str | None = None, **options: Any) -> Tree:
         """Run and deploy the consumer, which shows what it imports as outputs."""
         stack, target = self.stack(self.consumer, region, NOTHING)
         read = ALB.read(stack.import_object(self.name, **options))

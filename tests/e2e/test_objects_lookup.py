@@ -31,7 +31,7 @@ def own(emulator: Emulator) -> Aws:
     return Aws(emulator, ACCOUNT)
 
 
-def run(aws: Aws, *command: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+def run(aws: Aws, *command: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:
     environment = aws.emulator.env(aws.account, EU) | given.pop("env", {})
     return subprocess.run(  # noqa: S603 (our own)
         list(map(str, command)), env=environment, capture_output=True, text=True, check=False, **given

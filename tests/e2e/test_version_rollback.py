@@ -32,7 +32,7 @@ FRESH = {"F": "f1", "List": ["a", "b"], "Secret": "s1", **{f"Long{number}": "x" 
 ROLLED_BACK = "UPDATE_ROLLBACK_COMPLETE"
 
 
-def fresh(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+def fresh(**changes: Any) -> dict[str, Any]:
     """An Export that this version creates: to two regions."""
     return exporting({**FRESH, **changes}, consumer="shop", region=[EU, US], SecureKeys=["Secret"])
 

@@ -220,7 +220,7 @@ def test_tagging_errors_are_reported_by_their_codes() -> None:
 
 
 def test_a_region_that_cannot_be_is_reported() -> None:
-    def nowhere(region: str) -> Any:  # noqa: ANN401
+    def nowhere(region: str) -> Any:
         raise InvalidRegionError(region_name=region)
 
     calls = CloudControlApi(nowhere, "no where", limiter(), FakeClock())

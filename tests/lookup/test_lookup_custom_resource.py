@@ -83,12 +83,7 @@ def raw(name: str, server: ResponseServer, **properties: object) -> dict[str, An
     return found | {"ResponseURL": server.url, "ResourceProperties": kept}
 
 
-def sent(
-    event: dict[str, Any],
-    finder: FakeFinder,
-    server: ResponseServer,
-    hand_over: Any = None,  # noqa: ANN401
-) -> dict[str, Any]:
+def sent(event: dict[str, Any], finder: FakeFinder, server: ResponseServer, hand_over: Any = None) -> dict[str, Any]:
     """The one answer to an event."""
     before = len(server.answers)
     CustomResource(ResourceLookup(finder.within).handle, hand_over or _nobody, CREDULOUS)(event, FakeContext())

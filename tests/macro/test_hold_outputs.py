@@ -12,7 +12,7 @@ from tests.support.macro import EXPORTS, Template, get, problems, resource, temp
 ID = make_id("Exports", "", "{}")
 
 
-def exporting(**more: Any) -> Template:  # noqa: ANN401
+def exporting(**more: Any) -> Template:
     """A template with a topic that is exported to all stacks."""
     return {**template(Topic=resource({}, Exports={"As": "Topic"})), **more}
 

@@ -1,4 +1,4 @@
-"""A set of manifests claims what it uses: strong as an Import, one run at a time, and nothing is claimed for ever."""
+"""A manifest set claims what it uses: strong as an Import, one run at a time, and nothing is claimed for ever."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Calls(list[Any]):
         super().__init__()
         self._left = left
 
-    def append(self, call: Any) -> None:  # noqa: ANN401 (as `Cloud.calls`)
+    def append(self, call: Any) -> None:
         if len(self) >= self._left:
             raise Died
         super().append(call)
@@ -63,7 +63,7 @@ class Calls(list[Any]):
 
 @dataclass
 class World:
-    """A producer that exports to a cluster, and a set of manifests that uses it."""
+    """A producer that exports to a cluster, and a manifest set that uses it."""
 
     cloud: Cloud
 

@@ -1,4 +1,4 @@
-"""A set of manifests that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
+"""A manifest set that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def producing() -> Cloud:
     return cloud
 
 
-def claims_of(cloud: Cloud, name: str = "shop", patience: float = 10, stacks: Any = None) -> ManifestSetClaims:  # noqa: ANN401 (as `Stacks`)
+def claims_of(cloud: Cloud, name: str = "shop", patience: float = 10, stacks: Any = None) -> ManifestSetClaims:
     ports = Ports(cloud.stores, stacks or cloud, Patience(patience, 2, lambda: 0.5), cloud.token, cloud.lag)
     return ManifestSetClaims(ports, cloud.clock, US, replace(SHOP, name=name))
 
@@ -74,7 +74,7 @@ def ignore(_values: Mapping[Use, Value]) -> None:
     """Write nothing."""
 
 
-def hold(cloud: Cloud, *used: Use, write: Callable[[Mapping[Use, Value]], None] = ignore, stacks: Any = None) -> None:  # noqa: ANN401 (as `Stacks`)
+def hold(cloud: Cloud, *used: Use, write: Callable[[Mapping[Use, Value]], None] = ignore, stacks: Any = None) -> None:
     claims_of(cloud, stacks=stacks).hold(used, write, hold_stacks=True)
 
 
@@ -169,7 +169,7 @@ def test_two_sets_hold_apart(cloud: Cloud) -> None:
 
 def test_a_hold_that_is_deleted_during_the_run_is_made_again(cloud: Cloud) -> None:
     class DeletesHold(list[Any]):
-        def append(self, call: Any) -> None:  # noqa: ANN401 (as `Cloud.calls`)
+        def append(self, call: Any) -> None:
             if call[0] == "AddTagsToResource" and hold_stacks(cloud) and not self:
                 super().append(call)
                 cloud.delete_stack(hold_stacks(cloud)[0].arn, EU)

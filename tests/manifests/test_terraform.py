@@ -506,7 +506,7 @@ def paths_in(tree: object, above: Path_ = ()) -> Iterator[Path_]:
             yield from paths_in(below, (*above, key))
 
 
-def with_secrets(tree: Any, marked: set[Path_], above: Path_ = (), *, hidden: bool = False) -> Any:  # noqa: ANN401
+def with_secrets(tree: Any, marked: set[Path_], above: Path_ = (), *, hidden: bool = False) -> Any:
     """The tree with every leaf below a marked path a secret."""
     hidden = hidden or above in marked
     if isinstance(tree, dict):

@@ -98,7 +98,7 @@ def toolbox() -> ToolSession:
     return ToolSession(Clients(), limiter(), FakeClock())
 
 
-def environment(folder: Path, **more: Any) -> LookupEnvironment:  # noqa: ANN401 (options)
+def environment(folder: Path, **more: Any) -> LookupEnvironment:
     return LookupEnvironment(REGION, context_file=folder / "context.json", toolbox=toolbox(), **more)
 
 

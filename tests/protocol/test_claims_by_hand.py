@@ -31,7 +31,7 @@ IMPOSSIBLE = {
     "another ARN": "arn:aws:iam::111111111111:role/web",
     "no account": "arn:aws:cloudformation:us-east-1:me:stack/web/1",
     "no region": "arn:aws:cloudformation:Ireland:111111111111:stack/web/1",
-    "a set of manifests under another tag": str(SHOP),
+    "a manifest set under another tag": str(SHOP),
 }
 
 

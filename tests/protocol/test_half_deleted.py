@@ -173,7 +173,7 @@ def test_the_fence_is_renewed_while_a_name_is_waited_for(
     monkeypatch.setattr(OwnFence, "put_up", noting)
     create = PlanExecutor._create
 
-    def late(executor: PlanExecutor, *what: Any) -> None:  # noqa: ANN401
+    def late(executor: PlanExecutor, *what: Any) -> None:
         executor.writer.clock.sleep(FENCE_SECONDS / 2 - 5)
         create(executor, *what)
 
@@ -212,7 +212,7 @@ def test_a_parameter_without_tags_is_foreign_after_the_wait(monkeypatch: pytest.
     ssm = cloud.ssm(US)
     create = PatientWriter.create
 
-    def by_hand(writer: PatientWriter, *what: Any) -> Any:  # noqa: ANN401
+    def by_hand(writer: PatientWriter, *what: Any) -> Any:
         ssm.put_parameter(Name=A, Type="String", Value="mine", Overwrite=True)
         return create(writer, *what)
 

@@ -30,11 +30,11 @@ CREATE, UPDATE, DELETE = RequestType
 ID = "strongref-export/network/00000001/Exports"
 
 
-def exports(values: object, region: object = US, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(values: object, region: object = US, **more: Any) -> dict[str, Any]:
     return {"Region": region, "Consumer": "web", "Values": values} | more
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     return {"From": {"Stack": "network", "Region": EU}, "Names": list(names)} | more
 
 

@@ -20,7 +20,8 @@ from strongref.protocol.time import Patience
 from strongref.refusals import ChangingError
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.doctor.republishing import republish
-from strongref_cli.overview.exports import Claim, ImportState, Protection
+from strongref_cli.overview.exports import Claim
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.published_exports import PublishedExports
 from tests.protocol.test_holds import HELD, hold_stacks, holding
@@ -115,10 +116,10 @@ def test_the_janitor_reports_it_and_leaves_its_exports_alone(cloud: Cloud) -> No
     cloud.vanish("network", EU)  # otherwise deleted
     before = cloud.texts(US)
     for findings in (examined(cloud), found(cloud)):
-        assert [(each.kind, each.parameter) for each in findings if each.kind is FindingType.NEWER] == [
-            (FindingType.NEWER, HEAD)
+        assert [(each.kind, each.parameter) for each in findings if each.kind is FindingType.NEWER_FORMAT] == [
+            (FindingType.NEWER_FORMAT, HEAD)
         ]
-        assert SAYS in next(each.why for each in findings if each.kind is FindingType.NEWER)
+        assert SAYS in next(each.why for each in findings if each.kind is FindingType.NEWER_FORMAT)
     assert cloud.texts(US) == before
 
 
@@ -135,7 +136,7 @@ def test_a_hold_that_a_newer_record_may_name_stays(held: Cloud) -> None:
     write(held, HEAD)
     before = holding(held)
     assert before
-    assert {each.kind for each in found(held)} == {FindingType.NEWER}
+    assert {each.kind for each in found(held)} == {FindingType.NEWER_FORMAT}
     assert holding(held) == before
 
 
@@ -143,7 +144,7 @@ def test_people_are_refused(cloud: Cloud) -> None:
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)
     with pytest.raises(NewerFormatError, match=SAYS):
         republish(ports, cloud.clock, US, SCOPE, None)
-    claim = Claim(stack_arn("web"), "strongref:claim:1", ImportState.CURRENT, Protection.NONE)
+    claim = Claim(stack_arn("web"), "strongref:claim:1", ImportState.CURRENT, Protection.UNPROTECTED)
     before = cloud.texts(US)
     with pytest.raises(NewerFormatError, match=SAYS):
         release(ports, cloud.clock, [ClaimedValue(US, SCOPE, claim, SCOPE.key(A))], "me", "why")
@@ -182,9 +183,9 @@ def test_the_janitor_reports_index_entries_and_fences() -> None:
     cloud.clock.sleep(3600)
     kinds = {(each.kind, each.parameter) for each in found(cloud)}
     assert kinds == {
-        (FindingType.NEWER, INDEX),
-        (FindingType.NEWER, fence),
-        (FindingType.INDEX, index_name("base", "Exports")),
+        (FindingType.NEWER_FORMAT, INDEX),
+        (FindingType.NEWER_FORMAT, fence),
+        (FindingType.INDEX_ENTRY, index_name("base", "Exports")),
     }
     assert cloud.texts(US)[INDEX.removeprefix("/")] == cloud.texts(US)[fence.removeprefix("/")] == NEWER
 
@@ -213,7 +214,7 @@ def test_a_hold_stack_is_neither_updated_nor_deleted(held: Cloud) -> None:
     held.clock.sleep(2 * 3600)
     ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
     findings = [each for tended in Janitor(ports, EU, ACCOUNT).tend(held.clock) for each in tended.findings]
-    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
+    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER_FORMAT, hold.name)]
     assert hold_stacks(held) == [hold]
 
 
@@ -226,7 +227,7 @@ def test_the_importing_regions_janitor_reports_a_hold_stack(held: Cloud, repairs
     ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
     janitor = Janitor(ports, US, ACCOUNT, repairs)
     findings = [each for tended in janitor.tend(held.clock) for each in tended.findings]
-    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
+    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER_FORMAT, hold.name)]
     assert hold_stacks(held) == [hold]
 
 

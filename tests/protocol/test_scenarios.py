@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 
 
-def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"Region": US, "Consumer": "web", "Values": values} | more
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     named = {"Names": list(names)} if names else {}
     return {"From": {"Stack": "network", "Region": EU}, **named, **more}
 

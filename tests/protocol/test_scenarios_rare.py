@@ -16,7 +16,7 @@ from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.cloudformation.stacks import StackResource
 
 
-def refusing(action: str, part: str) -> Any:  # noqa: ANN401
+def refusing(action: str, part: str) -> Any:
     """Makes calls of an action fail whose request speaks of something."""
 
     def refuse(called: str, request: dict[str, Any]) -> None:

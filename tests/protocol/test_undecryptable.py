@@ -22,7 +22,7 @@ TAIL, HEAD = f"{SCOPE.path('records')}/Secrets.1", f"{SCOPE.path('records')}/Sec
 SECRETS: dict[str, Any] = {"Db": {"P": "hunter2", "Host": "db"}, "User": "admin"}
 
 
-def secrets(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+def secrets(**more: Any) -> dict[str, Any]:
     return exports(SECRETS, SecureKeys=["Db/P"], **more)
 
 
@@ -36,7 +36,7 @@ def cloud() -> Cloud:
     return cloud
 
 
-def network(cloud: Cloud, plain: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+def network(cloud: Cloud, plain: dict[str, Any], **more: Any) -> None:
     cloud.deploy("network", EU, {"Plain": exports(plain, **more), "Secrets": secrets()})
 
 

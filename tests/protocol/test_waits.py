@@ -117,7 +117,7 @@ def test_exports_of_one_stack_that_change_side_by_side_all_succeed(lag: float) -
     before, after = ({f"E{number}": exports(**{f"K{number}": text}) for number in range(6)} for text in "12")
     patience = Patience(PATIENCE.under(ReadLag(lag)), PAUSE, Random(1).random)  # noqa: S311 (of pauses)
 
-    def carry_out(logical_id: str, kind: RequestType, *given: Any) -> Callable[[], object]:  # noqa: ANN401
+    def carry_out(logical_id: str, kind: RequestType, *given: Any) -> Callable[[], object]:
         event = stack.request(kind, logical_id, *given).event(logical_id)
         clock = VirtualClock.lasting(time, 880)
         ports = Ports(cloud.stores, cloud, patience, cloud.token, ReadLag(lag))

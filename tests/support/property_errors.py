@@ -40,7 +40,7 @@ def refusal(parse: Callable[[], object]) -> StrongRefError:
     raise AssertionError(parse)
 
 
-def _value(value: Any, **properties: object) -> Callable[[], StrongRefError]:  # noqa: ANN401
+def _value(value: Any, **properties: object) -> Callable[[], StrongRefError]:
     return refused_export(Values={"Hosts": value}, **properties)
 
 

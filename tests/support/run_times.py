@@ -26,13 +26,13 @@ class RunTimes:
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._before = _cpu_seconds()
+        self._before = cpu_seconds()
         self._cpu: defaultdict[str, float] = defaultdict(float)
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_collection_finish(self) -> None:
         """Count what comes before the first test for no module."""
-        self._before = _cpu_seconds()
+        self._before = cpu_seconds()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(
@@ -41,7 +41,7 @@ class RunTimes:
         """Add the CPU time since the last test: what prepares a module counts for its first test."""
         outcome = yield
         if call.when == "teardown":
-            now = _cpu_seconds()
+            now = cpu_seconds()
             outcome.get_result().user_properties.append((_CPU, now - self._before))
             self._before = now
 
@@ -59,14 +59,15 @@ class RunTimes:
             terminalreporter.write_sep("=", "slowest modules")
         for module, seconds in slowest if len(slowest) > 1 else ():
             terminalreporter.write_line(f"{seconds:6.1f} s, {self._cpu[module]:6.1f} s of CPU  {module}")
-        whole = _minutes(time.monotonic() - self._began)
-        terminalreporter.write_line(f"The run took {whole}, and {_minutes(_cpu_seconds())} of CPU.")
+        whole = minutes(time.monotonic() - self._began)
+        terminalreporter.write_line(f"The run took {whole}, and {minutes(cpu_seconds())} of CPU.")
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
     """CPU seconds of this process, and of those that it has started and waited for."""
     return sum(os.times()[:4])
 
 
-def _minutes(seconds: float) -> str:
+def minutes(seconds: float) -> str:
+    """As in `4 min 31 s`."""
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"

@@ -63,7 +63,7 @@ def denied(clients: Watched, action: str, code: str = "AccessDenied", *, only: C
     services |= {"GetTemplate": "cloudformation"}
     client: Any = clients._client(services.get(action, "secretsmanager"), EU)
 
-    def refuse(model: Any, params: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def refuse(model: Any, params: Any, **_: Any) -> Any:
         if model.name != action or not only(params):
             return None
         clients.calls[action] += 1

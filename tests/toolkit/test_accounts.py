@@ -44,7 +44,7 @@ class Sts:
         client.meta.events.register("before-call.sts", self.count)
         return clients
 
-    def count(self, model: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def count(self, model: Any, **_: Any) -> Any:
         self.calls.append(model.name)
         if model.name == self.refuses:
             error = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>m</Message></Error></ErrorResponse>"

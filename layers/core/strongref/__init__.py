@@ -32,6 +32,10 @@ An event of an Export passes these stages:
 An event of an Import is read by `protocol.imports`, in the same phases. `ClaimAttempt` in `protocol.claims` reads,
 claims and verifies, and `ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no
 event does.
+
+Nothing is public but `__version__`: this is the Lambda layer.
 """
+
+__all__ = ["__version__"]
 
 __version__ = "0.2.0"

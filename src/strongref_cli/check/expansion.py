@@ -23,6 +23,7 @@ from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node, Template
+    from strongref.untyped import AnyJson
     from strongref_cli.check.unknown import Evaluated
 
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
@@ -151,7 +152,7 @@ class _Loops:
             )
         return [text_of(each) for each in found]
 
-    def _substituted(self, given: Node, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 (of a template)
+    def _substituted(self, given: Node, variables: Mapping[str, str]) -> AnyJson:
         if isinstance(given, str):
             return _replaced(given, variables, "$")
         if isinstance(given, list) and given and isinstance(given[0], str):

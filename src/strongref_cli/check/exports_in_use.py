@@ -97,7 +97,7 @@ def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator
         )
 
 
-def unprotected(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
+def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The importers whose claims have no hold although the Export has one."""
     hold = stored.hold(logical_id)
     held = stored.holds.get(hold, ())
@@ -111,10 +111,8 @@ def unprotected(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     }
     if found:
         who = some([stack_text(arn) for arn in sorted(found)], 5)
-        has = "has no hold and is" if len(found) == 1 else "have no hold and are"
-        text = (
-            f"{logical_id} has Hold, but {who} {has} not protected by it. Deploy with another Revision of the Import."
-        )
+        are = "is" if len(found) == 1 else "are"
+        text = f"{logical_id} has Hold, but {who} {are} unheld. Deploy with another Revision of the Import."
         yield StackFinding(Verdict.ACCEPTED, text)
 
 
@@ -130,7 +128,7 @@ def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
     try:
         stack = StackArn.parse(importer)
-    except BadArnError:  # a set of manifests: `strongref:manifests:<account>:<name>`
+    except BadArnError:  # a manifest set: `strongref:manifests:<account>:<name>`
         *_, account, label = ["", *importer.split(":")]
         return any((hold.account, hold.label) == (account, label) for hold in holds)
     return any((hold.account, hold.region, hold.label) == (stack.account, stack.region, stack.name) for hold in holds)

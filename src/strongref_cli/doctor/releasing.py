@@ -17,7 +17,8 @@ from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
-from strongref_cli.overview.exports import Claim, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import Claim, participant_of
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def claims_on(ports: Ports, clock: Clock, value: ExportedValue) -> Iterator[Clai
     tags = ports.stores(value.region, clock).tags(value.scope.parameter_name(value.key)) or {}
     for tag, importer in tags.items():
         if tag.startswith(CLAIM_TAG):
-            claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNHELD)
+            claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNKNOWN)
             yield ClaimedValue(value.region, value.scope, claim, value.key)
 
 
 def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedValue]:
-    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a set of manifests `manifests:NAME`.
+    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a manifest set `manifests:NAME`.
 
     The kind may be left out if only one of the two has the name.
 
@@ -70,7 +71,7 @@ def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedVa
             named[who.kind].append(each)
     if len(named) > 1:
         choices = " or ".join(f"--consumer {kind}:{consumer}" for kind in sorted(named, reverse=True))
-        raise UsageError(f"a stack and a set of manifests named {consumer} import this: give {choices}")
+        raise UsageError(f"a stack and a manifest set named {consumer} import this: give {choices}")
     return next(iter(named.values()), [])
 
 

@@ -12,9 +12,7 @@ from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys
 from strongref_cli.output import Result, TextTable, progress, show
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
-from strongref_cli.overview.texts import (
-    participant_document,
-)
+from strongref_cli.overview.texts import participant_document
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:

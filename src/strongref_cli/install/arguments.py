@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from strongref_cli.options import (
-    Commands,
-    add_command,
-    add_dry_run,
-    add_output,
-    add_regions,
-    add_yes,
-    repeatable,
-)
+from strongref_cli.options import Commands, add_command, add_dry_run, add_output, add_regions, add_yes, repeatable
 
 
 def add_install(commands: Commands) -> None:

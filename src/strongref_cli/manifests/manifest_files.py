@@ -128,7 +128,7 @@ class ManifestWriter:
 
 
 def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSession) -> ManifestSetClaims:
-    """The claims of the set of manifests that an option names, in the command's region.
+    """The claims of the manifest set that an option names, in the command's region.
 
     Raises:
         UsageError: the name is not valid, or there is no region.

@@ -49,7 +49,7 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
-    """Release everything that a set of manifests claims in the command's region."""
+    """Release everything that a manifest set claims in the command's region."""
     claims = claims_of(UNCLAIM, args.unclaim, args, session)
     with progress("Releasing claims"):
         released = claims.release_all()

@@ -10,20 +10,13 @@ from strongref_cli.options import (
     add_output,
     add_regions,
 )
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 STATES = (
-    "published",
-    "missing",
-    "restored",
-    "foreign",
-    "withdrawn",
-    "orphaned",
-    "unreadable",
-    "imported",
-    "unused",
-    "outdated",
-    "gone",
-    "unheld",
+    *ExportState,
+    *("imported", "unused"),
+    *(ImportState.OUTDATED, ImportState.STALE),
+    *(Protection.UNHELD, Protection.UNPROTECTED),
 )
 
 
@@ -45,7 +38,7 @@ def add_who(commands: Commands) -> None:
         "show who imports a stack's exports, and what it imports",
         epilog="It also reads every region that the stack exports to.",
     )
-    who.add_argument("stack", metavar="STACK", help="the stack, or a set of manifests")
+    who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_regions(who)
     add_output(who)

@@ -73,7 +73,7 @@ def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
     for cycle in order.cycles:
         chain = " -> ".join(participant_text(each) for each in cycle.chain)
-        notes.append(f"Cycle: {chain}. None of these can be {done} first: take one of the imports out.")
+        notes.append(f"Cycle: {chain}. None of these can be {done} first: remove one of the imports.")
     return TextTable(
         ("WAVE", "STACK"),
         rows,

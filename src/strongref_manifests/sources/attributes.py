@@ -23,9 +23,9 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
-from strongref_manifests.sources.nested import NESTED_STACK
 from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
+from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:

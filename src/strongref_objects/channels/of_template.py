@@ -15,6 +15,8 @@ from strongref_objects.channels.used_values import searchable, used_texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from constructs import Construct
+
     from strongref_objects.base import Target
     from strongref_objects.channels import Channel
     from strongref_objects.channels.exporting import ExportWriter
@@ -62,7 +64,7 @@ class TemplateChannels:
             reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
         return reader
 
-    def imported_object(self, reader: ImportReader, name: str, scope: Any, construct_id: str) -> ImportedObject:  # noqa: ANN401 (a construct)
+    def imported_object(self, reader: ImportReader, name: str, scope: Construct, construct_id: str) -> ImportedObject:
         return self._objects.get((reader, name), lambda: ImportedObject(reader, (name,), scope, construct_id))
 
     def _make_writer(self, channel: Channel) -> ExportWriter:

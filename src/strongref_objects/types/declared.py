@@ -38,7 +38,7 @@ class Declared(SharedObject):
     """The base class of declared types."""
 
     @classmethod
-    def of_resource(cls, logical_id: str, **given: Any) -> Self:  # noqa: ANN401 (values, lists and objects)
+    def of_resource(cls, logical_id: str, **given: Any) -> Self:
         """The object that a resource of the same template is.
 
         Args:
@@ -59,7 +59,7 @@ class Declared(SharedObject):
         return cls.assembled_by(get, given, "its attributes in a template")
 
     @classmethod
-    def from_arn(cls, arn: Text, *, scope: Scope | None = None, **given: Any) -> Self:  # noqa: ANN401 (as above)
+    def from_arn(cls, arn: Text, *, scope: Scope | None = None, **given: Any) -> Self:
         """The object of an existing resource, by its ARN. No AWS call is made; existence is not checked.
 
         Args:
@@ -88,7 +88,7 @@ class Declared(SharedObject):
         region: Text | None = None,
         account: Text | None = None,
         scope: Scope | None = None,
-        **given: Any,  # noqa: ANN401 (as above)
+        **given: Any,
     ) -> Self:
         """The object of an existing resource, by its name. No AWS call is made; existence is not checked.
 

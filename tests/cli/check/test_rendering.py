@@ -51,6 +51,7 @@ def test_json() -> None:
         "consumer": "web",
         "importers": [WEB],
     }
+    assert found["exports"][0]["changes"][1]["consumer"] is None  # it is shared
 
 
 def test_markdown() -> None:

@@ -18,7 +18,8 @@ from strongref_cli.overview.formats.mermaid import as_mermaid
 from strongref_cli.overview.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Participant, Unread
 from strongref_cli.overview.order import delete_order, deploy_order
-from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
+from strongref_cli.overview.states import Protection
+from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ EMPTY = Graph((), (), AS_OF)
 
 
 def small(name: str = "a", key: str = "k") -> Graph:
-    """Two references in two accounts, one of them to a set of manifests."""
+    """Two references in two accounts, one of them to a manifest set."""
     producer = stack(name, account="1")
     return Graph(
         (),
         (
-            reference(producer, stack("b", account="2"), key, "l", stale=(key,)),
-            reference(producer, Participant("2", "", "m", "manifests"), "l", held=False),
+            reference(producer, stack("b", account="2"), key, "l", outdated=(key,)),
+            reference(producer, Participant("2", "", "m", "manifests"), "l", protection=Protection.UNPROTECTED),
         ),
         AS_OF,
     )
@@ -61,7 +62,7 @@ flowchart LR
     end
   end
   s0 -.->|"l in eu-west-1, unprotected"| s1
-  s0 -.->|"2 keys, 1 stale"| s2
+  s0 -.->|"2 keys, 1 outdated"| s2
   linkStyle 1 stroke:#b25f00,stroke-width:2px,stroke-dasharray:8 4
   linkStyle 0 stroke:#8b3fb8,stroke-width:2px,stroke-dasharray:2 4
 """
@@ -72,7 +73,7 @@ def test_a_graph_as_dot() -> None:
     text = as_dot(small())
     assert '    label="2"\n    subgraph cluster_1_0 {\n      label="eu-west-1"\n      s2 [label="b"]\n    }\n' in text
     assert '      s1 [label="m", shape=component]\n' in text
-    assert '  s0 -> s2 [label="2 keys, 1 stale", style=dashed, color="#b25f00", fontcolor="#b25f00"]\n' in text
+    assert '  s0 -> s2 [label="2 keys, 1 outdated", style=dashed, color="#b25f00", fontcolor="#b25f00"]\n' in text
     assert '  s0 -> s1 [label="l in eu-west-1, unprotected", style=dotted, color="#8b3fb8"' in text
 
 
@@ -118,7 +119,7 @@ def test_no_name_or_key_is_taken_for_graphvizs_syntax(name: str, key: str) -> No
 
 @pytest.mark.parametrize("render", [as_mermaid, as_dot])
 def test_every_participant_and_reference_is_drawn_once(render: Callable[[Graph], str]) -> None:
-    graph = with_stale(landscape(50))
+    graph = with_outdated(landscape(50))
     text = unescape(render(graph))
     assert len(re.findall(r"^\s+s\d+ (?:->|-->|-\.->)", text, re.MULTILINE)) == len(graph.references)
     assert len(re.findall(r"^\s+s\d+ ?\[", text, re.MULTILINE)) == 50
@@ -144,7 +145,7 @@ def check(document: str, text: str) -> None:
     validate(document, json.loads(text))
 
 
-@pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_stale(landscape(50))])
+@pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_outdated(landscape(50))])
 def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
     check("graph", graph_as_json(graph))
     check("order", order_as_json(deploy_order(graph), graph))
@@ -152,15 +153,15 @@ def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
 
 def test_the_json_names_all_that_a_reference_has() -> None:
     document = json.loads(graph_as_json(small()))
-    assert document["version"] == 1
+    assert document["version"] == 2
     assert document["asOf"] == "2026-03-02T09:30:00+00:00"
     assert document["references"][1] == {
         "producer": "stack/1/eu-west-1/a",
         "importer": "stack/2/eu-west-1/b",
         "region": "eu-west-1",
         "keys": ["k", "l"],
-        "stale": ["k"],
-        "protected": True,
+        "outdated": ["k"],
+        "protection": "held",
     }
     assert [each["id"] for each in document["participants"]] == [each.id for each in small().participants]
 

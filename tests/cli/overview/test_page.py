@@ -22,12 +22,12 @@ from strongref_cli.overview.formats.page.placement import place
 from strongref_cli.overview.graph import Graph
 from strongref_cli.overview.order import deploy_order
 from tests.support.documents import ROOT
-from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
+from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GRAPHS = [Graph((), (), AS_OF), shop(), with_stale(landscape(50)), landscape(500)]
+GRAPHS = [Graph((), (), AS_OF), shop(), with_outdated(landscape(50)), landscape(500)]
 
 
 class Elements(HTMLParser):

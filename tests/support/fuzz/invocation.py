@@ -189,7 +189,7 @@ class _SteppedClient:
         self._region = region
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        def call(**request: Any) -> Any:  # noqa: ANN401
+        def call(**request: Any) -> Any:
             target = request.get("Name") or request.get("ResourceId") or request.get("Path") or request.get("Names")
             what = f"{method} {target} in {self._region}".replace("/strongref/", "")
             self._invocation.task.stop(TaskState.CALL, what)

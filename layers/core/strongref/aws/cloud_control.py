@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudcontrol import CloudControlApiClient
 
+    from strongref.untyped import Untyped
+
 T = TypeVar("T")
 
 _ABSENT = "ResourceNotFoundException"
@@ -127,7 +129,7 @@ class _CountedCall:
         self.required: list[str] = []
 
     def watch(self, function: Callable[..., T]) -> Callable[..., T]:
-        def call(**request: Any) -> T:  # noqa: ANN401 (as botocore)
+        def call(**request: Any) -> T:
             try:
                 return function(**request)
             except ClientError as error:
@@ -154,6 +156,6 @@ def _nested(model: Mapping[str, str]) -> dict[str, Any]:
     return nested
 
 
-def _resource(type_name: str, description: Any) -> Resource:  # noqa: ANN401 (boto3's)
+def _resource(type_name: str, description: Untyped) -> Resource:
     properties = json.loads(description.get("Properties") or "{}")
     return Resource(type_name, description.get("Identifier", ""), properties)

@@ -129,7 +129,7 @@ class CloudFormationStacks:
         stack: str,
         region: str,
         method: Callable[[CloudFormationClient], Callable[..., T]],
-        **request: Any,  # noqa: ANN401 (as botocore)
+        **request: Any,
     ) -> T | None:
         """The response; None if the stack does not exist."""
 
@@ -145,7 +145,7 @@ class CloudFormationStacks:
         region: str,
         method: Callable[[CloudFormationClient], Callable[..., T]],
         harmless: str,
-        **request: Any,  # noqa: ANN401 (as botocore)
+        **request: Any,
     ) -> T | None:
         """The response; None if the call fails with the code `harmless`."""
 

@@ -168,7 +168,7 @@ class SsmStore:
         remove = self.client.remove_tags_from_resource
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
-    def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:  # noqa: ANN401 (as botocore)
+    def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:
         if kind is ParameterType.SECURE and (key := self.kms_key(self.region)):
             how["KeyId"] = key
         request = {"Name": name, "Type": kind.value, "Value": text, **how}
@@ -193,14 +193,14 @@ class SsmStore:
                 raise
         raise StandardTierError("PutParameter", _INVALID, name, self.region)
 
-    def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:  # noqa: ANN401
+    def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:
         """The response; None if there is no parameter of that name."""
         try:
             return self._call(action, name, function, ResourceType="Parameter", ResourceId=name, **request)
         except NotFoundError:
             return None
 
-    def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401
+    def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:
         caller = RetryingCaller(self.region, self.limiter, self.clock, self.jitter)
         try:
             return caller.call(action, function, **request)

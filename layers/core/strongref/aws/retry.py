@@ -106,7 +106,7 @@ class RetryingCaller:
     clock: Clock  # time, and how much of it is left
     jitter: Callable[[], float] = random.random  # a random number from 0 to 1: the share of the longest pause to wait
 
-    def call(self, action: str, function: Callable[..., T], **request: Any) -> T:  # noqa: ANN401 (as botocore)
+    def call(self, action: str, function: Callable[..., T], **request: Any) -> T:
         """Call the function with the request until it succeeds, cannot succeed, or the deadline has come.
 
         Raises:
@@ -193,7 +193,7 @@ class RegionalApi(Generic[C]):
     limiter: RateLimiter
     clock: Clock
 
-    def _call(self, action: str, method: Callable[[C], Callable[..., T]], **request: Any) -> T:  # noqa: ANN401 (as botocore)
+    def _call(self, action: str, method: Callable[[C], Callable[..., T]], **request: Any) -> T:
         """Call a method of the region's client; raises `CallFailedError`."""
         caller = RetryingCaller(self.region, self.limiter, self.clock)
         return caller.call(action, method(client_for(self.client_in, self.region)), **request)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient  # noqa: F401 (the base's type)
 
+    from strongref.untyped import Untyped
+
 
 PAGE = 100
 """Resources per page (AWS: GetResources, ResourcesPerPage). A page may be empty and not be the last."""
@@ -38,7 +40,7 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
                 return
             request["PaginationToken"] = page["PaginationToken"]
 
-    def _page(self, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 (boto3's)
+    def _page(self, request: Mapping[str, Any]) -> Untyped:
         try:
             return self._call(_ACTION, lambda client: client.get_resources, **request)
         except CallFailedError as error:

@@ -56,7 +56,7 @@ def hold_stack_name(account: str, label: str, hash_: str) -> str:
 class HoldStack:
     """The hold stack of one generation of an import in one producer's region and account."""
 
-    importer: str  # what the claims say: the ARN of the importing stack, or a set of manifests
+    importer: str  # what the claims say: the ARN of the importing stack, or a manifest set
     label: str  # the name of either
     claim: str  # the key of the claims' tag
     account: str  # the importer's

@@ -7,7 +7,7 @@ Everything that strongref stores about exports is below `/strongref/`, in three 
     /strongref/fences/<consumer>/<account>/<region>/<stack>/<holder>          who is changing values there
 
 Account, region and stack are the producer's. The parameters themselves are in the consumer's account and region.
-`/strongref/manifests/<name>/…` lists what a set of manifests claims in a region.
+`/strongref/manifests/<name>/…` lists what a manifest set claims in a region.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARED = "_shared"
 """Takes the place of the consumer's name for exports that any stack may import."""
 
 MANIFESTS = "_manifests"
-"""Takes the place of the consumer's name in the fences of sets of manifests."""
+"""Takes the place of the consumer's name in the fences of manifest sets."""
 
 ALL = "all"
 """What people read and write for `SHARED`."""
@@ -227,7 +227,7 @@ class ManifestSet:
 def can_be_claim(tag: str, claimant: str) -> bool:
     """Whether an import can have made a claim, given the tag's key and value; if not, somebody wrote it by hand.
 
-    An import writes the ARN of its stack, a set of manifests its ID. A later version of strongref may write something
+    An import writes the ARN of its stack, a manifest set its ID. A later version of strongref may write something
     else that begins with `strongref:`.
     """
     if manifests := ManifestSet.parse(claimant):

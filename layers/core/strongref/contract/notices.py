@@ -77,7 +77,7 @@ class ImportedValue(NamedTuple):
 class Observation(NamedTuple):
     """A finding of the janitor."""
 
-    finding: str  # its kind, as in `StaleClaims`
+    finding: str  # its kind, as in `stale-claim`
     parameter: str  # the parameter that it is about, or the hold stack
     stacks: tuple[str, ...]  # the ARNs of the stacks concerned
 

@@ -67,10 +67,9 @@ class JanitorProgress:
         """Numbers by name, for the metrics; what is left for the next run does not count."""
         found = Counter(Values=self.values)
         for finding in self.settled:
-            found[finding.kind.value] += 1
-            resolution = finding.kind.resolution
-            if resolution is not Resolution.NOTED:
-                found["Healed" if resolution is Resolution.HEALED else "Unhealed"] += 1
+            found[finding.kind.metric] += 1
+            if metric := finding.kind.resolution.value:
+                found[metric] += 1
         return found
 
     @property
@@ -120,9 +119,9 @@ class Janitor:
         yield from failed
         for name, fence in fences.items():
             if fence.newer:
-                yield Finding(FindingType.NEWER, name, (), str(fence.newer))
+                yield Finding(FindingType.NEWER_FORMAT, name, (), str(fence.newer))
             elif not (fence.is_live(now) or fence.finished or failed):
-                yield Finding(FindingType.DEAD_FENCE, name)
+                yield Finding(FindingType.EXPIRED_FENCE, name)
 
     def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
@@ -311,7 +310,9 @@ class _Visit:
         if not self.skip:
             return False
         self.skip = False
-        found.append(Finding(FindingType.UNKNOWN, path, (), "It takes longer than an invocation of the janitor may."))
+        found.append(
+            Finding(FindingType.FAILED_CALL, path, (), "It takes longer than an invocation of the janitor may.")
+        )
         return True
 
 
@@ -341,7 +342,7 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
 
 def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[Notice]:
     """What to report about findings: one notice for what was repaired, and one for what needs a person."""
-    for resolution, notice in ((Resolution.HEALED, repairs_made), (Resolution.REPORTED, findings_reported)):
+    for resolution, notice in ((Resolution.REPAIRED, repairs_made), (Resolution.REPORTED, findings_reported)):
         found = [
             Observation(each.kind.value, each.parameter, each.stacks)
             for each in findings
@@ -359,7 +360,7 @@ def report(region: str, progress: JanitorProgress) -> None:
         details |= {"why": finding.why} if finding.why else {}
         if progress.busy:
             logger.info("Found, and left for the next run: the exports are being changed", extra=details)
-        elif resolution is Resolution.HEALED:
+        elif resolution is Resolution.REPAIRED:
             logger.warning("Found and repaired", extra=details)
         elif resolution is Resolution.REPORTED:
             logger.error("Found, and needs a decision", extra=details)

@@ -86,10 +86,10 @@ def tolerated(
     except UnfinishedError:
         raise
     except NewerFormatError as error:
-        found.append(Finding(FindingType.NEWER, name, stacks, str(error)))
+        found.append(Finding(FindingType.NEWER_FORMAT, name, stacks, str(error)))
     except StrongRefError as error:
         failed(message, error, parameter=name, **about)
-        found.append(Finding(FindingType.UNKNOWN, name, stacks, str(error)))
+        found.append(Finding(FindingType.FAILED_CALL, name, stacks, str(error)))
 
 
 @dataclass(slots=True)
@@ -344,6 +344,6 @@ class HoldTender:
         if isinstance(error, ChangingError | HoldPendingError):
             return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
         if isinstance(error, NewerFormatError):
-            return Finding(FindingType.NEWER, stack.name, (stack.importer,), str(error))
+            return Finding(FindingType.NEWER_FORMAT, stack.name, (stack.importer,), str(error))
         self.failed("A hold cannot be made", error, hold=stack.name)
-        return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))
+        return Finding(FindingType.HOLD_IMPOSSIBLE, stack.name, (stack.importer,))

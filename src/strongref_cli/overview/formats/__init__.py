@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref_cli.overview.states import ImportState, Protection
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
 MANIFESTS = "manifests"
 """What stands in a region's place for manifests, which import from many regions."""
 
-STALE, UNPROTECTED = "#b25f00", "#8b3fb8"
-"""Colors of references that have a stale value, and of those that no hold protects: readable on white and on black."""
+OUTDATED, NOT_HELD = "#b25f00", "#8b3fb8"
+"""Colors of references that are outdated, and of those that no hold protects: readable on white and on black."""
 
 
 def by_place(participants: Iterable[Participant]) -> dict[str, dict[str, list[Participant]]]:
@@ -33,5 +35,5 @@ def edge_label(reference: Reference) -> str:
 
 def marks(reference: Reference) -> list[str]:
     """What is wrong with a reference."""
-    stale = [f"{len(reference.stale)} stale"] if reference.stale else []
-    return stale + ([] if reference.protected else ["unprotected"])
+    outdated = [f"{len(reference.outdated)} {ImportState.OUTDATED}"] if reference.outdated else []
+    return outdated + ([] if reference.protection is Protection.HELD else [reference.protection])

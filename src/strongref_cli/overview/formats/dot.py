@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.text import some
-from strongref_cli.overview.formats import STALE, UNPROTECTED, by_place, edge_label
+from strongref_cli.overview.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,10 +51,10 @@ def _node(participant: Participant) -> str:
 
 def _edge(reference: Reference, ids: Mapping[Participant, str]) -> str:
     style = ""
-    if reference.stale:
-        style = f', style=dashed, color="{STALE}", fontcolor="{STALE}"'
-    elif not reference.protected:
-        style = f', style=dotted, color="{UNPROTECTED}", fontcolor="{UNPROTECTED}"'
+    if reference.outdated:
+        style = f', style=dashed, color="{OUTDATED}", fontcolor="{OUTDATED}"'
+    elif marks(reference):
+        style = f', style=dotted, color="{NOT_HELD}", fontcolor="{NOT_HELD}"'
     return f"{ids[reference.producer]} -> {ids[reference.importer]} [label={_quoted(edge_label(reference))}{style}]"
 
 

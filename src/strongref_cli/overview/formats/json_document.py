@@ -1,4 +1,4 @@
-"""A graph and an order as JSON. Schemas describe both documents; within a version they only gain properties."""
+"""A graph and an order as JSON. Schemas describe both documents; within a version, each only gains properties."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from strongref_cli.overview.graph import Graph, Participant, Reference
     from strongref_cli.overview.order import Order
 
-VERSION = 1
+GRAPH_VERSION, ORDER_VERSION = 2, 1
 
 
 def graph_as_json(graph: Graph) -> str:
     return document_text(
         {
-            **_head(graph),
+            **_head(graph, GRAPH_VERSION),
             "participants": [_participant(each) for each in graph.participants],
             "references": [_reference(each) for each in graph.references],
         }
@@ -27,7 +27,7 @@ def order_as_json(order: Order, graph: Graph) -> str:
     """An order of deployment or of deletion of a graph."""
     return document_text(
         {
-            **_head(graph),
+            **_head(graph, ORDER_VERSION),
             "waves": [[_participant(each) for each in wave] for wave in order.waves],
             "cycles": [
                 {"participants": [each.id for each in cycle.participants], "chain": [each.id for each in cycle.chain]}
@@ -37,9 +37,9 @@ def order_as_json(order: Order, graph: Graph) -> str:
     )
 
 
-def _head(graph: Graph) -> dict[str, Any]:
+def _head(graph: Graph, version: int) -> dict[str, Any]:
     unread = [each._asdict() for each in graph.unread]
-    return {"version": VERSION, "asOf": graph.as_of.isoformat(timespec="seconds"), "unread": unread}
+    return {"version": version, "asOf": graph.as_of.isoformat(timespec="seconds"), "unread": unread}
 
 
 def _participant(each: Participant) -> dict[str, str]:
@@ -52,6 +52,6 @@ def _reference(each: Reference) -> dict[str, Any]:
         "importer": each.importer.id,
         "region": each.region,
         "keys": list(each.keys),
-        "stale": list(each.stale),
-        "protected": each.protected,
+        "outdated": list(each.outdated),
+        "protection": each.protection,
     }

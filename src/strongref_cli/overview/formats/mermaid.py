@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from strongref_cli.overview.formats import STALE, UNPROTECTED, by_place, edge_label
+from strongref_cli.overview.formats import NOT_HELD, OUTDATED, by_place, edge_label, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,15 +41,16 @@ def _box(participant: Participant) -> str:
 
 
 def _edge(reference: Reference, ids: Mapping[Participant, str]) -> str:
-    arrow = "-.->" if reference.stale or not reference.protected else "-->"
+    arrow = "-.->" if marks(reference) else "-->"
     return f"{ids[reference.producer]} {arrow}|{_quoted(edge_label(reference))}| {ids[reference.importer]}"
 
 
 def _link_styles(graph: Graph) -> Iterator[str]:
     """Edges are styled by their number."""
-    stale = [str(number) for number, each in enumerate(graph.references) if each.stale]
-    unprotected = [str(number) for number, each in enumerate(graph.references) if not each.protected and not each.stale]
-    for numbers, color, dashes in ((stale, STALE, "8 4"), (unprotected, UNPROTECTED, "2 4")):
+    marked = {str(number): each for number, each in enumerate(graph.references) if marks(each)}
+    outdated = [number for number, each in marked.items() if each.outdated]
+    not_held = [number for number, each in marked.items() if not each.outdated]
+    for numbers, color, dashes in ((outdated, OUTDATED, "8 4"), (not_held, NOT_HELD, "2 4")):
         if numbers:
             yield f"  linkStyle {','.join(numbers)} stroke:{color},stroke-width:2px,stroke-dasharray:{dashes}"
 

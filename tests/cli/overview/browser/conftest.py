@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OpenPage(Protocol):
-    def __call__(self, graph: Graph, width: int = 1600, **settings: Any) -> Page: ...  # noqa: ANN401 (a new context's)
+    def __call__(self, graph: Graph, width: int = 1600, **settings: Any) -> Page: ...
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,7 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
     contexts = []
     file = tmp_path / "graph.html"
 
-    def opened(graph: Graph, width: int = 1600, **settings: Any) -> Page:  # noqa: ANN401 (a new context's)
+    def opened(graph: Graph, width: int = 1600, **settings: Any) -> Page:
         file.write_text(as_page(graph), "utf-8")
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
         contexts.append(context)

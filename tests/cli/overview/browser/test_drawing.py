@@ -9,8 +9,9 @@ import pytest
 
 from strongref_cli.overview.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Participant
+from strongref_cli.overview.states import Protection
 from tests.cli.overview.browser.measures import CONTRAST, CUT, ROUTES, areas, expand, overlapping
-from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_stale
+from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ WIDTHS = (360, 1600)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("size", SIZES)
 def test_nothing_overlaps_and_no_label_is_cut(open_page: OpenPage, size: int, width: int) -> None:
-    page = open_page(with_stale(landscape(size)), width)
+    page = open_page(with_outdated(landscape(size)), width)
     assert overlapping(areas(page)) == []
     expand(page)
     found = areas(page)
@@ -39,7 +40,7 @@ def test_nothing_overlaps_and_no_label_is_cut(open_page: OpenPage, size: int, wi
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("graph", [shop(), with_stale(landscape(50))], ids=["shop", "50"])
+@pytest.mark.parametrize("graph", [shop(), with_outdated(landscape(50))], ids=["shop", "50"])
 def test_edges_join_their_boxes_to_the_right_and_run_through_no_other(
     open_page: OpenPage, graph: Graph, width: int
 ) -> None:
@@ -61,13 +62,23 @@ def test_edges_join_their_boxes_to_the_right_and_run_through_no_other(
 
 
 def test_what_is_wrong_with_a_reference_is_seen_without_color(open_page: OpenPage) -> None:
-    page = open_page(shop())
+    bare = [each for each in Protection if each is not Protection.HELD]
+    references = [
+        reference(
+            stack(f"{state}{number}"), stack(f"{state}{number}", "us-east-1"), "k", outdated=keys, protection=state
+        )
+        for state in Protection
+        for number, keys in enumerate(((), ("k",)))
+    ]
+    page = open_page(Graph((), tuple(references), AS_OF))
     dashes = {"+".join(route["kinds"]): route["dashes"] for route in page.evaluate(ROUTES)}
-    assert set(dashes) == {"", "stale", "unprotected", "stale+unprotected"}
-    assert len(set(dashes.values())) == 4
-    assert [route["label"] for route in page.evaluate(ROUTES) if route["kinds"]].count("stale") == 2
-    assert " ".join(page.locator(".legend").inner_text().split()) == "exports to stale 2 unprotected 4 cycle 0"
-    assert page.locator(".mark").count() == 2
+    assert set(dashes) == {"", "outdated", *bare, *(f"outdated+{each}" for each in bare)}
+    assert len(set(dashes.values())) == len(dashes)
+    assert {route["kinds"][0] for route in page.evaluate(ROUTES) if route["label"]} == {"outdated", *bare}
+    assert all(route["label"] == route["kinds"][0] for route in page.evaluate(ROUTES) if route["label"])
+    legend = "exports to outdated 4 unheld 2 unprotected 2 unknown 2 cycle 0"
+    assert " ".join(page.locator(".legend").inner_text().split()) == legend
+    assert page.locator(".mark").count() == 4
 
 
 def test_a_cycle_is_marked_and_named(open_page: OpenPage) -> None:
@@ -105,7 +116,7 @@ def test_zoom_fits_the_drawing_into_a_narrow_window(open_page: OpenPage) -> None
 
 
 def test_it_prints_on_one_page_and_goes_on_as_before(open_page: OpenPage) -> None:
-    page = open_page(with_stale(landscape(50)), color_scheme="dark")
+    page = open_page(with_outdated(landscape(50)), color_scheme="dark")
     before = areas(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(
@@ -130,7 +141,7 @@ def test_names_and_keys_of_any_characters_are_shown_as_they_are(open_page: OpenP
     graph = Graph(
         (),
         tuple(
-            reference(stack(name, "<i>", "<u>"), Participant("&", "", f"{name}'", "manifests"), name, stale=(name,))
+            reference(stack(name, "<i>", "<u>"), Participant("&", "", f"{name}'", "manifests"), name, outdated=(name,))
             for name in NASTY
         ),
         AS_OF,

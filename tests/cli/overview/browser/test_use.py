@@ -61,7 +61,7 @@ def test_a_click_shows_the_imports_and_importers_with_their_keys(open_page: Open
     page.click(".stack:has-text('orders'):not(:has-text('-'))")
     details = page.locator("#details")
     text = re.sub(r"\s+", " ", details.inner_text())
-    assert "1 value changed after this stack read it. Deploy it again." in text
+    assert "1 value changed after this stack read it. Deploy it with another Revision." in text
     assert "Imports from 3" in text
     assert "Exports to 2" in text
     imports, exports = details.locator(".references").all()
@@ -69,7 +69,7 @@ def test_a_click_shows_the_imports_and_importers_with_their_keys(open_page: Open
     assert entries == [
         "cluster stack · 222222222222 · eu-west-1 Endpoint OidcProvider",
         "order-events stack · 222222222222 · eu-west-1 QueueUrl",
-        "orders-database stack · 222222222222 · eu-west-1 Endpoint stale SecretArn",
+        "orders-database stack · 222222222222 · eu-west-1 Endpoint outdated SecretArn",
     ]
     assert "shop unprotected manifests · 222222222222" in re.sub(r"\s+", " ", exports.inner_text())
     related = [route for route in page.evaluate(ROUTES) if "related" in route["kinds"]]
@@ -120,7 +120,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: OpenPage) -> None:
         stops.append(focused(page))
     assert stops[:5] == ["search", "fold-all", "zoom-out", "zoom-fit", "zoom-in"]
     assert stops[5] == "theme"
-    assert stops[8] == "network"
+    assert stops[9] == "network"
     page.focus("#theme")
     while focused(page) != "network":
         page.keyboard.press("Tab")
@@ -180,11 +180,11 @@ def test_regions_collapse_to_one_row_that_keeps_the_edges(open_page: OpenPage) -
 
 def test_the_legend_shows_only_what_it_names(open_page: OpenPage) -> None:
     page = open_page(shop())
-    page.click("[data-only=stale]")
+    page.click("[data-only=outdated]")
     assert len([route for route in page.evaluate(ROUTES) if "faded" not in route["kinds"]]) == 2
     bright = page.locator(".stack:not(.faded) .name").all_inner_texts()
     assert set(bright) == {"orders-database", "orders", "payments", "shop"}
-    assert page.get_attribute("[data-only=stale]", "aria-pressed") == "true"
+    assert page.get_attribute("[data-only=outdated]", "aria-pressed") == "true"
     assert page.is_disabled("[data-only=cycle]")
     page.keyboard.press("Escape")
     assert page.locator(".faded").count() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections import Counter
 from datetime import UTC
 from hashlib import sha256
 from html import escape
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
 from strongref_cli.overview.formats.page.placement import place
+from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,13 +44,33 @@ def as_page(graph: Graph) -> str:
         as_of_text=as_of.strftime("%Y-%m-%d %H:%M UTC"),
         size=_size(graph),
         unread=_unread(graph),
-        stale=sum(bool(each.stale) for each in graph.references),
-        unprotected=sum(not each.protected for each in graph.references),
-        cycles=len(placement.cycles),
+        legend="".join(_legend(graph, len(placement.cycles))),
         waves="".join(_wave_heads(placement)),
         lanes="".join(_accounts(graph, placement, numbers)) or _file("empty.html"),
         data=_data(graph, placement, numbers),
     )
+
+
+MARKS = {
+    ImportState.OUTDATED: "A value changed after the importer read it. Deploy the importer with another Revision.",
+    Protection.UNHELD: "The importer has no hold, although the Export names one.",
+    Protection.UNPROTECTED: "CloudFormation does not refuse to delete the producer: the Export names no hold.",
+    Protection.UNKNOWN: "Whether a hold protects the producer is unknown: its region or its record was not read.",
+    "cycle": "These stacks import from each other, so neither can be deployed first.",
+}
+"""What can be wrong with references. Only the first is written next to one that has several."""
+
+
+def _legend(graph: Graph, cycles: int) -> Iterator[str]:
+    counts = Counter[str](each.protection for each in graph.references)
+    counts |= {ImportState.OUTDATED: sum(bool(each.outdated) for each in graph.references), "cycle": cycles}
+    for mark, meaning in MARKS.items():
+        yield (
+            f'<li><button type="button" data-only="{mark}" aria-pressed="false" '
+            f'title="{meaning} Click to show only these."><svg viewBox="0 0 34 10" aria-hidden="true">'
+            f'<g class="edge {mark}"><path d="M0 5H28"/><polygon points="34,5 27,1.500 27,8.500"/></g></svg>'
+            f"{mark} <b>{counts[mark]}</b></button></li>"
+        )
 
 
 def _file(name: str) -> str:
@@ -107,7 +129,7 @@ def _wave_heads(placement: Placement) -> Iterator[str]:
 def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> Iterator[str]:
     collapsed = len(graph.participants) > MOST_AT_ONCE
     producers, importers = graph.producers(), graph.importers()
-    stale = {each.importer for each in graph.references if each.stale}
+    outdated = {each.importer for each in graph.references if each.outdated}
     number = 0
     for account, lanes in groupby(placement.lanes, key=lambda lane: lane.account):
         yield f'<section class="account" aria-label="Account {escape(account)}"><h2>Account {escape(account)}</h2>'
@@ -116,7 +138,7 @@ def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, 
             yield from _summaries(lane)
             for box in lane.boxes:
                 counts = len(producers[box.participant]), len(importers[box.participant])
-                yield _box(box, numbers[box.participant], counts, is_stale=box.participant in stale)
+                yield _box(box, numbers[box.participant], counts, is_outdated=box.participant in outdated)
             yield "</div></section>"
             number += 1
         yield "</section>"
@@ -142,7 +164,7 @@ def _summaries(lane: Lane) -> Iterator[str]:
         yield f'<button type="button" class="summary c{column} r1" data-column="{column}" tabindex="-1">{text}</button>'
 
 
-def _box(box: Box, number: int, counts: tuple[int, int], *, is_stale: bool) -> str:
+def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -> str:
     each, (producers, importers) = box.participant, counts
     parts = ["manifests"] * (each.kind == "manifests")
     parts += [_counted(producers, "producer")] * bool(producers) + [_counted(importers, "importer")] * bool(importers)
@@ -150,7 +172,7 @@ def _box(box: Box, number: int, counts: tuple[int, int], *, is_stale: bool) -> s
     return (
         f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
         f'data-number="{number}" data-column="{box.column}" aria-pressed="false" tabindex="-1">'
-        f'<span class="name">{escape(each.name)}</span>{"<span class=mark>stale</span>" if is_stale else ""}'
+        f'<span class="name">{escape(each.name)}</span>{"<span class=mark>outdated</span>" if is_outdated else ""}'
         f'<span class="facts">{" · ".join(f"<span>{part}</span>" for part in parts) or "no importers"}</span></button>'
     )
 
@@ -170,6 +192,7 @@ def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]
             }
             for cycle in placement.cycles
         ],
+        "marks": list(MARKS),
         "waves": placement.waves,
     }
     text = json.dumps(document, separators=(",", ":"))
@@ -182,6 +205,6 @@ def _reference(each: Reference, numbers: Mapping[Participant, int]) -> dict[str,
         "importer": numbers[each.importer],
         "region": each.region,
         "keys": each.keys,
-        "stale": each.stale,
-        "protected": each.protected,
+        "outdated": each.outdated,
+        "protection": each.protection,
     }

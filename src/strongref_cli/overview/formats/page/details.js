@@ -16,7 +16,7 @@ function detailsOf(number, data, column) {
   const stack = data.stacks[number];
   const imports = data.references.filter((each) => each.importer === number);
   const exports = data.references.filter((each) => each.producer === number);
-  const stale = imports.reduce((sum, each) => sum + each.stale.length, 0);
+  const outdated = imports.reduce((sum, each) => sum + each.outdated.length, 0);
   const cycle = data.cycles.find((each) => each.members.includes(number));
   const isConnected = imports.length + exports.length > 0;
   const parts = [
@@ -25,9 +25,9 @@ function detailsOf(number, data, column) {
     node("p", {className: "quiet"}, placeOf(stack)),
     node("p", {className: "quiet"}, isConnected ? `Deployed in wave ${column} of ${data.waves}` : "Can be deployed at any time"),
   ];
-  if (stale) parts.push(notice("stale", `${stale === 1 ? "1 value" : `${stale} values`} changed after this ${stack.kind === "stack" ? "stack" : "set"} read ${stale === 1 ? "it" : "them"}. Deploy it again.`));
+  if (outdated) parts.push(notice("outdated", `${outdated === 1 ? "1 value" : `${outdated} values`} changed after this ${stack.kind === "stack" ? "stack" : "set"} read ${outdated === 1 ? "it" : "them"}. Deploy it with another Revision.`));
   if (cycle) parts.push(notice("cycle", `Part of a cycle of ${cycle.members.length}: ${cycle.chain.join(" → ")}`));
-  if (exports.some((each) => !each.protected)) parts.push(notice("unprotected", "No hold protects some of its references: CloudFormation would delete this stack while they are in use."));
+  if (exports.some((each) => each.protection !== "held")) parts.push(notice("not-held", "Some of its references are not held: CloudFormation may delete this stack while they are in use."));
   parts.push(...referencesOf("Imports from", imports, "producer", data), ...referencesOf("Exports to", exports, "importer", data));
   return parts;
 }
@@ -48,9 +48,9 @@ function referenceOf(reference, end, data) {
   link.dataset.number = reference[end];
   const where = reference.region === stack.region ? "" : ` · values in ${reference.region}`;
   const keys = reference.keys.map((key) => {
-    const isStale = reference.stale.includes(key);
-    return node("li", {className: isStale ? "stale" : ""}, key, ...(isStale ? [" ", node("span", {className: "tag stale"}, "stale")] : []));
+    const isOutdated = reference.outdated.includes(key);
+    return node("li", {className: isOutdated ? "outdated" : ""}, key, ...(isOutdated ? [" ", node("span", {className: "tag outdated"}, "outdated")] : []));
   });
-  const tag = reference.protected ? [] : [" ", node("span", {className: "tag unprotected"}, "unprotected")];
+  const tag = reference.protection === "held" ? [] : [" ", node("span", {className: "tag not-held"}, reference.protection)];
   return node("li", {}, link, ...tag, node("div", {className: "quiet"}, placeOf(stack) + where), node("ul", {className: "keys"}, ...keys));
 }

@@ -2,7 +2,7 @@
 
 /* How references are drawn: curves between columns, and straight lines in the free space above a row.
 
-An edge is {from, to, stale, unprotected, cycle, related, faded, count}; `from` and `to` are elements with a column. */
+An edge is {from, to, marks, related, faded, count}; `from` and `to` are elements with a column. */
 
 const RIGHT = 1, LEFT = -1;
 const MOST_LABELS = 40, MANY_EDGES = 150;
@@ -20,7 +20,7 @@ function drawEdges(svg, canvas, columns, edges) {
   }
   const gutters = columns.map((column) => areas.get(column));
   const ports = portsOf(edges, areas, em);
-  const isMany = edges.filter((edge) => edge.stale || edge.unprotected || edge.cycle).length > MOST_LABELS;
+  const isMany = edges.filter((edge) => edge.marks.length).length > MOST_LABELS;
   svg.classList.toggle("many", edges.length > MANY_EDGES);
   const labels = [];
   const tracks = new Map();
@@ -85,12 +85,12 @@ function routeOf(edge, from, to, port, columns, tracks, em) {
 }
 
 function edgeText(edge, {d, x2, y2, side, labelX, labelY}, labels, em) {
-  const kinds = ["stale", "unprotected", "cycle", "related", "faded"].filter((kind) => edge[kind]);
+  const kinds = [...edge.marks, ...["related", "faded"].filter((kind) => edge[kind])];
   const back = x2 - side * 0.62 * em, wing = 0.3 * em;
   const width = edge.count > 1 ? ` stroke-width="${Math.min(1.4 + Math.log2(edge.count) * 0.7, 5)}"` : "";
-  const words = ["stale", "unprotected", "cycle"].filter((kind) => edge[kind]).slice(0, 1);
-  const label = words.map((word) => labelText(word, labelX, labelY, labels, em, edge)).join("");
-  return `<g class="${["edge", ...kinds].join(" ")}" data-ends="${nameOf(edge.from)} ${nameOf(edge.to)}"><path d="${d}"${width}/>` +
+  const [word] = edge.marks;
+  const label = word ? labelText(word, labelX, labelY, labels, em, edge) : "";
+  return `<g class="${["edge", ...kinds].join(" ")}"${word ? " data-marked" : ""} data-ends="${nameOf(edge.from)} ${nameOf(edge.to)}"><path d="${d}"${width}/>` +
     `<polygon points="${x2},${y2} ${back},${y2 - wing} ${back},${y2 + wing}"/>${label}</g>`;
 }
 

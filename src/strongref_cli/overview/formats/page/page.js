@@ -24,15 +24,15 @@ const state = {query: "", selected: null, only: null, zoom: 1, matches: null, cu
 /* References of the same two stacks in several regions are one edge. */
 function pairsOf({references, cycles}) {
   const found = new Map();
-  for (const {producer, importer, stale, protected: held} of references) {
+  for (const {producer, importer, outdated, protection} of references) {
     const name = `${producer} ${importer}`;
     if (!found.has(name)) {
       const cycle = cycles.some(({members}) => members.includes(producer) && members.includes(importer));
-      found.set(name, {producer, importer, cycle, stale: false, unprotected: false});
+      found.set(name, {producer, importer, marks: new Set(cycle ? ["cycle"] : [])});
     }
-    const pair = found.get(name);
-    pair.stale ||= stale.length > 0;
-    pair.unprotected ||= !held;
+    const {marks} = found.get(name);
+    if (outdated.length) marks.add("outdated");
+    if (protection !== "held") marks.add(protection);
   }
   return [...found.values()];
 }
@@ -62,7 +62,7 @@ function show() {
 /* What stands out, and what steps back, because of the search, the selection and the legend. */
 function mark(matches) {
   const {selected, only} = state;
-  const flagged = new Set(pairs.filter((pair) => only && pair[only]).flatMap((pair) => [pair.producer, pair.importer]));
+  const flagged = new Set(pairs.filter((pair) => only && pair.marks.has(only)).flatMap((pair) => [pair.producer, pair.importer]));
   boxes.forEach((box, number) => {
     const isRelated = selected !== null && neighbors[selected].has(number);
     const isFaded = (only && !flagged.has(number)) || (selected !== null && !isRelated && number !== selected);
@@ -82,15 +82,16 @@ function draw() {
     const from = standIn(pair.producer), to = standIn(pair.importer);
     if (!from || !to || (from === to && from.classList.contains("summary"))) continue;
     const name = `${nameOf(from)} ${nameOf(to)}`;
-    if (!shown.has(name)) shown.set(name, {from, to, count: 0, stale: false, unprotected: false, cycle: false, related: false, faded: true});
+    if (!shown.has(name)) shown.set(name, {from, to, count: 0, found: new Set(), related: false, faded: true});
     const edge = shown.get(name), isRelated = pair.producer === state.selected || pair.importer === state.selected;
     edge.count += 1;
-    for (const kind of ["stale", "unprotected", "cycle"]) edge[kind] ||= pair[kind];
+    for (const mark of pair.marks) edge.found.add(mark);
     edge.related ||= isRelated;
     const isFound = !state.matches || state.matches.has(pair.producer) || state.matches.has(pair.importer);
-    edge.faded &&= !isFound || (state.selected !== null && !isRelated) || (state.only !== null && !pair[state.only]);
+    edge.faded &&= !isFound || (state.selected !== null && !isRelated) || (state.only !== null && !pair.marks.has(state.only));
   }
-  drawEdges($("#edges"), canvas, columns, [...shown.values()]);
+  const marked = [...shown.values()].map((edge) => ({...edge, marks: data.marks.filter((mark) => edge.found.has(mark))}));
+  drawEdges($("#edges"), canvas, columns, marked);
 }
 
 /* The box of a stack, or that of its collapsed lane. */
@@ -230,7 +231,7 @@ search.addEventListener("keydown", (event) => {
 });
 document.addEventListener("keydown", onKey);
 for (const button of $$("[data-only]")) {
-  button.disabled = !pairs.some((pair) => pair[button.dataset.only]);
+  button.disabled = !pairs.some((pair) => pair.marks.has(button.dataset.only));
   button.addEventListener("click", () => only(button.dataset.only));
 }
 $("#fold-all").addEventListener("click", foldAll);
