@@ -194,7 +194,7 @@ def _known(value: str) -> str | None:
 
 
 def _plain(value: AnyJson) -> AnyJson:
-    """The same with dictionaries and lists, which jsii needs."""
+    """A value with dictionaries and lists in place of other maps and sequences: jsii needs them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 import strongref_cli as cli
 from strongref import __version__
 from strongref.contract.names import SHARED
-from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
+from strongref.errors import BadEndpointError, StackLookupError, StoreError, WaitInterruptedError
+from strongref.refusals import ChangingError
 from strongref_cli.arguments import parser
 from strongref_cli.terminal import exit_statuses, output
 from strongref_cli.terminal.options import FORMATS
@@ -456,7 +457,7 @@ def test_a_help_that_cannot_be_written_is_reported(arguments: list[str], capfd: 
 
 def test_standard_output_is_written_in_one_place() -> None:
     """Anything else would fail without a word, or with a traceback, where it cannot be written."""
-    sources = {each.name: each.read_text() for each in Path(cli.__file__).parent.glob("*.py")}
+    sources = {each.name: each.read_text() for each in Path(cli.__file__).parent.rglob("*.py")}
     assert {name for name, text in sources.items() if re.search(r"stdout\.(buffer\.)?write\(|\bprint\(", text)} == {
         "output.py"
     }

@@ -41,7 +41,7 @@ MANIFESTS = str(ManifestSet(ACCOUNT, "shop"))
 
 A = ImportedValue("us-east-1", SCOPE, Key("A"), (WEB,))
 B = ImportedValue("us-east-1", SCOPE, Key("Alb/Arn"), (SHOP, WEB))
-STALE = Observation("stale-claim", SCOPE.value(Key("Alb/Arn")), (WEB,))
+STALE = Observation("stale-claim", SCOPE.parameter_name(Key("Alb/Arn")), (WEB,))
 HOLD = Observation("hold-impossible", "strongref-hold-111111111111-web-0123456789abcdef", (WEB,))
 
 ONE_OF_EACH: dict[NoticeType, Callable[[], Notice]] = {
@@ -105,7 +105,9 @@ def test_findings_name_what_the_parameters_name_says() -> None:
     }
     (unprotected,) = detail_of(ONE_OF_EACH[NoticeType.FINDINGS_REPORTED]())["findings"]
     assert unprotected.keys() == {"finding", "parameter", "stacks"}
-    record = detail_of(repairs_made(ACCOUNT, "us-east-1", [Observation("orphaned", f"{SCOPE.records}/Exports", ())]))
+    record = detail_of(
+        repairs_made(ACCOUNT, "us-east-1", [Observation("orphaned", f"{SCOPE.path('records')}/Exports", ())])
+    )
     assert record["findings"][0]["consumer"] == "web"
     assert "key" not in record["findings"][0]
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from strongref.aws.cloud_control import CloudControlApi
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
+from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
-from strongref.errors import ExportsInUseError, NoSuchProducerError, PartialCreateError
+from strongref.errors import PartialCreateError
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.finder import Finder
 from strongref.protocol.findings import Finding, FindingType
@@ -31,6 +31,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.protocol.verification import EventVerifier
+from strongref.refusals import ExportsInUseError, NoSuchProducerError
 from strongref_cli.install.plan import DEFAULT_STACK
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud

@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 from strongref.aws.parameter_store import KMS_KEY
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.rate_limit import RateLimits
 from strongref.contract import origin
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLD_STACK, HoldStack
+from strongref.contract.hold_stacks import HOLD_STACK, HoldStack
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
-from strongref.errors import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError, StrongRefError
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims
 from strongref_manifests.set_holds import HoldLeftError
 from tests.manifests.test_manifest_set import Calls, Died
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import NewStack
     from strongref_toolkit.published_exports import Use
 

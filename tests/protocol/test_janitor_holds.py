@@ -11,7 +11,7 @@ import pytest
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.contract.event import RequestType
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import AccessDeniedError, OutOfTimeError
@@ -31,7 +31,7 @@ from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.cloudformation.stacks import UPDATING
 
 if TYPE_CHECKING:
-    from strongref.protocol.hold_stacks import HoldKeeper
+    from strongref.protocol.hold_keeper import HoldKeeper
 
 HOUR = 3600.0
 INDEX = index_name("network", "Exports")

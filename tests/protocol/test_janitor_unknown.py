@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.releases import RELEASES

@@ -9,14 +9,15 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.format import HOLD_FORMAT, HOLD_WRITER
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import ManifestSet, Producer
-from strongref.errors import ChangingError, NewerFormatError, PartialCreateError
+from strongref.errors import NewerFormatError, PartialCreateError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.doctor.republishing import republish
 from strongref_cli.overview.exports import Claim
@@ -33,7 +34,7 @@ from tests.support.fake_ssm import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HEAD = f"{SCOPE.records}/Exports"
+HEAD = f"{SCOPE.path('records')}/Exports"
 A = f"/strongref/exports/{name('A')}"
 NEWER = json.dumps({"format": 2, "writer": "9.8.7", "publishes": {}})
 SAYS = "has format 2, written by strongref 9.8.7"
@@ -106,7 +107,7 @@ def test_an_import_of_before_is_released(cloud: Cloud) -> None:
 
 
 def _today(cloud: Cloud) -> str:
-    others = json.loads(cloud.ssm(US).parameters()[f"{SCOPE.records}/Others"].text)
+    others = json.loads(cloud.ssm(US).parameters()[f"{SCOPE.path('records')}/Others"].text)
     return json.dumps({**others, "values": {"A": "a1", "B": "b1"}})
 
 
@@ -174,7 +175,7 @@ def test_an_index_entry_is_neither_overwritten_nor_deleted() -> None:
 def test_the_janitor_reports_index_entries_and_fences() -> None:
     cloud = Cloud()
     cloud.deploy("network", US, {"Exports": exports({"A": "a1"})})
-    fence = f"{SCOPE.fences}/Somebody.1"
+    fence = f"{SCOPE.path('fences')}/Somebody.1"
     write(cloud, INDEX)
     write(cloud, fence)
     cloud.deploy("base", US, {"Exports": exports({"A": "a1"})})
@@ -192,7 +193,7 @@ def test_the_janitor_reports_index_entries_and_fences() -> None:
 def test_a_fence_is_waited_for_and_never_deleted() -> None:
     cloud = Cloud()
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
-    fence = f"{SCOPE.fences}/Exports.1"
+    fence = f"{SCOPE.path('fences')}/Exports.1"
     cloud.ssm(US)._clock = cloud.clock.now
     write(cloud, fence)
     with pytest.raises(ChangingError, match=r"by strongref 9\.8\.7, until"):

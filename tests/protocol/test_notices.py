@@ -10,12 +10,13 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.notices import NoticeType
-from strongref.errors import ConflictingExportError, ExportsInUseError, ExportsKeptError, OutOfTimeError, StoreError
+from strongref.errors import OutOfTimeError, StoreError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor, JanitorProgress, notices
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ExportsKeptError
 from tests.support.builders import ACCOUNT, WEB
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError

@@ -10,9 +10,10 @@ import pytest
 
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.response import Response
-from strongref.errors import ExportsInUseError, InUse, OutOfTimeError
+from strongref.errors import OutOfTimeError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import JanitorProgress
+from strongref.refusals import ExportsInUseError, InUse
 from strongref.runtime.custom_resource import CustomResource
 from strongref.runtime.outbox import Outbox
 from strongref.runtime.schedule import ScheduledFunction

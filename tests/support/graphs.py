@@ -109,7 +109,7 @@ def _imports(at: int, importer: Participant, producers: list[Participant]) -> li
 
 
 def with_outdated(graph: Graph, every: int = 11) -> Graph:
-    """The same, with an outdated key in some references."""
+    """A graph with an outdated key in some references."""
     return replace(
         graph,
         references=tuple(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
 from strongref_cli.check.comparison import Stays, because, origins
-from strongref_cli.check.holds import hold_missing, left_behind, outputs_refused, unheld
+from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
 from strongref_cli.check.report import (
     ChangeKind,
     ExportPrediction,

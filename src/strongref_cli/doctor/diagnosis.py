@@ -197,7 +197,7 @@ def _subject(parameter: str) -> str:
     """What a parameter's name says, in the words of templates."""
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
         if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
-            rest = attribute_name(scope.key(f"{scope.values}/{parameter.split('/', 7)[7]}"))
+            rest = attribute_name(scope.key(f"{scope.path('exports')}/{parameter.split('/', 7)[7]}"))
             return f"{what}{rest} of {scope.producer.stack} for {consumer_text(scope.consumer)}"
     return parameter
 
@@ -237,7 +237,7 @@ def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> I
     """
     for scope, values in stored.values.items():
         for key, value in values.items():
-            name = scope.value(key)
+            name = scope.parameter_name(key)
             subject = _subject(name)
             if len(value.tags) >= NEAR * TAG_LIMIT:
                 step = f"{len(value.tags)} of {TAG_LIMIT} tags; each import is one. Export it to some consumers by name"
@@ -265,5 +265,5 @@ def released(region: str, releases: Collection[Release]) -> Iterator[Problem]:
 def _of_value(
     value: ExportedValue, kind: DoctorFinding, severity: Severity, step: str, stacks: tuple[Participant, ...]
 ) -> Problem:
-    name = value.scope.value(value.key)
+    name = value.scope.parameter_name(value.key)
     return Problem(value.region, kind, severity, _subject(name), step, stacks, name)

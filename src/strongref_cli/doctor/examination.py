@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import HoldMissingError, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.time import OnClock
+from strongref.refusals import HoldMissingError
 from strongref_cli.doctor.diagnosis import (
     DoctorFinding,
     Problem,

@@ -81,7 +81,7 @@ def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
     if manifests is None:
         return False
     listed = ClaimLedger(ports.stores(value.region, clock), manifests.ledger, ports.token).read()
-    return value.scope.value(value.key) in listed
+    return value.scope.parameter_name(value.key) in listed
 
 
 def _imported(each: ClaimedValue) -> ImportedValue:

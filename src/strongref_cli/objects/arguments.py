@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
 CONTEXT_FILE = "strongref.context.json"
-"""The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
+"""As in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
 
 def add_objects(commands: Commands) -> None:

@@ -14,7 +14,7 @@ from moto.cloudformation.models import cloudformation_backends
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import AwsCallError

@@ -1,4 +1,4 @@
-"""The same report for a terminal, for programs, and for a comment on a pull request."""
+"""One report for a terminal, for programs, and for a comment on a pull request."""
 
 from __future__ import annotations
 

@@ -22,18 +22,13 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import (
-    AccessDeniedError,
-    CallerDeniedError,
-    HoldPendingError,
-    ProducerLeavingError,
-    StrongRefError,
-)
+from strongref.errors import AccessDeniedError, CallerDeniedError, StrongRefError
 from strongref.log import logger
 from strongref.protocol import janitor_holds
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
+from strongref.refusals import HoldPendingError, ProducerLeavingError
 from strongref_cli.doctor import diagnosis, wait_notice
 from strongref_cli.doctor.examination import Examination
 from strongref_cli.install import installed

@@ -152,10 +152,10 @@ def test_the_wheel_contains_what_the_page_is_made_from(tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as content:
-        packed = {name for name in content.namelist() if name.startswith("strongref_cli/overview/")}
+        packed = {name for name in content.namelist() if name.startswith("strongref_cli/graph/")}
     wanted = {
         str(path.relative_to(ROOT / "src"))
-        for path in (ROOT / "src/strongref_cli/overview").rglob("*.*")
+        for path in (ROOT / "src/strongref_cli/graph").rglob("*.*")
         if "__pycache__" not in path.parts
     }
     assert {".html", ".css", ".js"} <= {"." + name.rpartition(".")[2] for name in wanted}

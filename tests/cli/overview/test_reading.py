@@ -122,7 +122,7 @@ def test_homes_are_looked_for_in_the_own_account_only(account: Account, calls: C
     account.export("network", EU, US, Values={"A": SECRET})
     theirs = ExportScope("web", Producer("222222222222", AP, "network"))
     head = {"stack": f"arn:aws:cloudformation:{AP}:222222222222:stack/network/1", "values": {"A": "x"}}
-    account.ssm(US).put_parameter(Name=f"{theirs.records}/Exports", Value=json.dumps(head), Type="String")
+    account.ssm(US).put_parameter(Name=f"{theirs.path('records')}/Exports", Value=json.dumps(head), Type="String")
     found = reader()
     assert len(found.values(found.regions([US]))) == 2
     assert {region for region, action in calls if action == "DescribeStacks"} == {EU, US}

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.record import Record, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
-from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.stored_exports import ValueTags
 
 
 class Resolution(Enum):
@@ -162,7 +162,7 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     repairs = Repairs()
     live, orphaned = _examine_records(scope, found, repairs)
     for key, why in found.unread.items():
-        repairs.findings.append(Finding(FindingType.FAILED_CALL, scope.value(key), (), why))
+        repairs.findings.append(Finding(FindingType.FAILED_CALL, scope.parameter_name(key), (), why))
         repairs.suspects.add(key)
     if any(record.torn for record in found.records.values()):
         for key, tags in found.tags.items():  # whatever else is here may be in a record that cannot be read
@@ -189,13 +189,13 @@ def _examine_records(
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
         if stored.torn:
-            kind, name = _unreadable(stored), part_name(scope.records, logical_id, 0)
+            kind, name = _unreadable(stored), part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
         if stored.record and (why := found.unasked.get(stored.record.stack)):
-            name = part_name(scope.records, logical_id, 0)
+            name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.FAILED_CALL, name, (stored.record.stack,), why))
         for number in sorted(stored.spare):
-            repairs.delete_parts.append(part_name(scope.records, logical_id, number))
+            repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
         if stored.record and stored.record.stack in found.deleted_stacks:
             orphaned[logical_id] = stored.record
@@ -216,7 +216,7 @@ def _unreadable(stored: StoredRecord) -> FindingType:
 
 def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:
     """The claims on a value, whoever owns it."""
-    name = scope.value(key)
+    name = scope.parameter_name(key)
     if tags.stale:
         repairs.untag[key] = tags.stale
         repairs.suspects.add(key)
@@ -229,7 +229,7 @@ def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repa
 def _examine_value(  # noqa: PLR0913, PLR0917
     scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
-    name, producer = scope.value(key), (tags.producer,) if tags.producer else ()
+    name, producer = scope.parameter_name(key), (tags.producer,) if tags.producer else ()
     if tags.owner is Owner.FOREIGN:
         repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
         return
@@ -267,7 +267,7 @@ def _examine_orphans(
         if len(left) < len(record.values):
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
-            name = part_name(scope.records, logical_id, 0)
+            name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.ORPHANED, name, (record.stack,)))
 
 
@@ -278,4 +278,4 @@ def _find_missing(
         if key not in found.stored:
             record = next(iter(records.values()))
             repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
-            repairs.findings.append(Finding(FindingType.MISSING, scope.value(key), (record.stack,)))
+            repairs.findings.append(Finding(FindingType.MISSING, scope.parameter_name(key), (record.stack,)))

@@ -1,4 +1,4 @@
-"""Makes, checks and removes hold stacks (`contract.holds`). Every importer does it this way, and so does the janitor.
+"""Makes, checks and removes hold stacks (`contract.hold_stacks`), for every importer and for the janitor.
 
 An import makes its hold before it claims, and looks at it once more when its claims have been verified. CloudFormation
 creates the hold, or an operation of the producer removes the export, but never both: so an import whose hold exists
@@ -13,16 +13,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.holds import DIGEST, HOLD_TYPE, digest
+from strongref.contract.hold_stacks import DIGEST, HOLD_TYPE, digest
 from strongref.contract.names import StackArn
 from strongref.errors import (
     OUT_OF_TIME,
-    HoldFailedError,
-    HoldMissingError,
-    HoldPendingError,
     OutdatedRequestError,
     OutOfTimeError,
-    ProducerLeavingError,
     ServiceError,
     StrongRefError,
     WaitInterruptedError,
@@ -30,12 +26,13 @@ from strongref.errors import (
 from strongref.log import logger
 from strongref.protocol.ports import NewStack
 from strongref.protocol.recreation import RECREATION_SECONDS
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
     from datetime import datetime
 
-    from strongref.contract.holds import HoldStack
+    from strongref.contract.hold_stacks import HoldStack
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
@@ -138,7 +135,7 @@ class HoldKeeper:
             return True
 
     def hurried(self) -> HoldKeeper:
-        """The same for an import that must not fail: it does not wait for long, and not for producers."""
+        """A keeper for an import that must not fail: it does not wait for long, and not for producers."""
         until = self.clock.now() + timedelta(seconds=HURRIED_SECONDS)
         return replace(self, until=min(self.until or until, until), waits_for_producers=False)
 
@@ -151,7 +148,7 @@ class HoldKeeper:
         return next_step(self._find(), holds) is HoldStep.NONE
 
     def is_effective(self, holds: Mapping[str, str]) -> bool:
-        """The same, and no producer is being deleted: whether AWS checks exports again during a deletion is unknown."""
+        """Whether it is made and no producer is being deleted: AWS may not check exports again during a deletion."""
         producers = [self.ports.stacks.by_arn(stack) for stack in set(holds.values())]
         return self.is_made(holds) and not any(info is None or info.being_deleted for info in producers)
 

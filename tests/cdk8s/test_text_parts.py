@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref_cdk8s.errors import shown_expression, shown_tokens, shown_tree
-from strongref_cdk8s.pieces import Piece, text_of, with_values
+from strongref_cdk8s.text_parts import TextPart, text_of, with_values
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.intrinsics import (
     REFERENCE,
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 def splitter(mark: str, value: str) -> object:
     """A resolver whose only token is one character."""
 
-    def split(text: str) -> Iterator[Piece]:
+    def split(text: str) -> Iterator[TextPart]:
         for position, part in enumerate(text.split(mark)):
             if position:
-                yield Piece(value, None)
+                yield TextPart(value, None)
             if part:
-                yield Piece(part)
+                yield TextPart(part)
 
     return split
 
@@ -48,7 +48,7 @@ def splitter(mark: str, value: str) -> object:
 def test_a_value_is_never_read_for_tokens_by_anybody(given_text: str) -> None:
     """X stands for something that holds an X and a Y, and Y for both, too: whoever comes first, each is done once."""
     expected = given_text.replace("X", "x").replace("Y", "y")
-    first = with_values((Piece(given_text),), "one", splitter("X", "[XY]"))  # type: ignore[arg-type]
+    first = with_values((TextPart(given_text),), "one", splitter("X", "[XY]"))  # type: ignore[arg-type]
     second = with_values(first, "two", splitter("Y", "{XY}"))  # type: ignore[arg-type]
     again = with_values(second, "one", splitter("X", "[XY]"))  # type: ignore[arg-type]
     assert text_of(again) == text_of(second) == expected.replace("x", "[XY]").replace("y", "{XY}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLD_STACK, HoldParameter
+from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
 from strongref.contract.names import BadArnError, StackArn
 from strongref.text import some, stack_text
 from strongref_cli.check.comparison import Stays
@@ -57,10 +57,10 @@ def _value_stays(name: str, simulation: Simulation) -> Stays:
 
 def _way_out(name: str, stored: StoredStack) -> str:
     """What to do about a CloudFormation export that is in use."""
-    plain = "Remove every Fn::ImportValue of it"
+    removal = "Remove every Fn::ImportValue of it"
     if not stored.holds.get(name):
-        return f"{plain} first."
-    last = f"{plain}, and then the output" if stored.users.get(name) else "Remove the output after that"
+        return f"{removal} first."
+    last = f"{removal}, and then the output" if stored.users.get(name) else "Remove the output after that"
     return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
 
 

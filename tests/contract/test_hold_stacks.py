@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from strongref.contract.holds import HoldParameter, HoldStack, digest, is_export_name
+from strongref.contract.hold_stacks import HoldParameter, HoldStack, digest, is_export_name
 from strongref.contract.names import Producer, claim_tag
 from tests.support.builders import ACCOUNT, WEB
 
