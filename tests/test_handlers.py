@@ -24,6 +24,7 @@ CALLS = (
 
 EVENTS = (
     *("refusals", "runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
+    "runtime.silent_crhelper",
     *("protocol", "protocol.time", "protocol.verification"),
 )
 """What a custom resource needs to verify events and to respond to them."""
@@ -48,12 +49,14 @@ ALLOWED = {
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.hold_keeper", "protocol.imports", "protocol.phases"),
+        *("protocol.claims", "protocol.cleanup", "protocol.hold_keeper", "protocol.hold_steps", "protocol.imports"),
+        *("protocol.missing_exports", "protocol.phases"),
         *("protocol.published", "protocol.recreation"),
     ),
     "janitor": (
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
-        *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.janitor"),
+        *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.hold_steps"),
+        *("protocol.janitor", "protocol.janitor_failures"),
         *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
         "protocol.recreation",
     ),

@@ -21,9 +21,10 @@ from strongref.contract.names import ExportScope, claim_tag
 from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.protocol.behind_fences import behind_fences
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
+from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.time import Sooner
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 

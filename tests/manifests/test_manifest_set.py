@@ -14,8 +14,9 @@ from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Prod
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import behind_fences
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.fences import FenceHolder
+from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.refusals import ExportsInUseError, NoSuchExportError, NoSuchProducerError, NothingExportedError

@@ -10,7 +10,7 @@ import pytest
 from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import HOLDS, digest
 from strongref.errors import OutdatedRequestError, PartialCreateError
-from strongref.protocol.hold_keeper import HoldStep, next_step
+from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import StackInfo
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
 from strongref.contract.values import select
@@ -25,19 +25,16 @@ from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
 from strongref.refusals import (
     ChangingError,
-    NoSuchExportError,
-    NoSuchProducerError,
-    NothingExportedError,
     TooManyClaimsError,
     UnsettledError,
 )
-from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.contract.values import Parameter, Value
     from strongref.protocol.hold_keeper import HoldKeeper
+    from strongref.protocol.missing_exports import ImportingAccount
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -50,20 +47,13 @@ class _TryAgainError(Exception):
     without_pause: bool = False
 
 
-class ImportingAccount(NamedTuple):
-    """The importing side."""
-
-    account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
-    consumer: str  # the consumer name that exports to it have
-
-
 @dataclass(frozen=True, slots=True)
 class Claimant:
     """Who claims."""
 
     generation: str  # what its claims are distinguished by; an Import's physical ID
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
-    importer: ImportingAccount  # whose exports it may read
+    importer: ImportingAccount  # on whose behalf
     again: bool = False  # it may have claims already
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
@@ -198,7 +188,7 @@ class ClaimAttempt:
         missing = [name for name, keys in selected.items() if not keys]
         if missing or not selected:
             self._check_fences()  # a change that is going on may bring them
-            why = self._why_missing(missing, recorded)
+            why = self.claimant.importer.why_missing(self.scope, missing, recorded, self.store, self.ports.stacks)
             if self._has_settled or not self.ports.lag.seconds:
                 raise why
             self._has_settled = True  # they may have been exported a moment ago
@@ -289,26 +279,3 @@ class ClaimAttempt:
             raise TooManyClaimsError([key], str(self.scope.producer)) from None
         if not exists:
             raise self._changing()
-
-    def _why_missing(self, names: Collection[str], recorded: Mapping[Key, Value]) -> StrongRefError:
-        """Why names are missing: no such stack, nothing exported to this consumer, or not under these names."""
-        producer, importer = self.scope.producer, self.claimant.importer
-        known = producer.account == importer.account
-        if known and not self.ports.stacks.by_name(producer.stack, producer.region):
-            return NoSuchProducerError(str(producer))
-        shared = self.scope.consumer == SHARED
-        elsewhere = RecordedExports.read(
-            self.store, ExportScope(importer.consumer if shared else SHARED, producer)
-        ).values
-        if not recorded:
-            consumer = None if shared else self.scope.consumer
-            return NothingExportedError(
-                str(producer), consumer, self.store.region, known=known, elsewhere=bool(elsewhere)
-            )
-        from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
-
-        exported = [attribute_name(key) for key in recorded]
-        missing = [attribute_name(Key(name)) for name in names]
-        close = {name: get_close_matches(name, exported, 2) for name in missing}
-        there = [name for name in missing if any(attribute_name(key) == name for key in elsewhere)]
-        return NoSuchExportError(close, str(producer), exported, there, shared)

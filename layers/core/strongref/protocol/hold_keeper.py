@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.hold_stacks import DIGEST, HOLD_TYPE, digest
+from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.contract.names import StackArn
 from strongref.errors import (
     OUT_OF_TIME,
@@ -24,12 +23,13 @@ from strongref.errors import (
     WaitInterruptedError,
 )
 from strongref.log import logger
+from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.ports import NewStack
 from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Mapping
+    from collections.abc import Callable, Container, Mapping
     from datetime import datetime
 
     from strongref.contract.hold_stacks import HoldStack
@@ -48,44 +48,6 @@ REMOVAL_SECONDS = 60.0
 
 HURRIED_SECONDS = 60.0
 """How long the rollback of an import waits for its hold before it goes on without it."""
-
-
-class HoldStep(Enum):
-    """What to do about a hold stack."""
-
-    NONE = "none"
-    """It holds what it should."""
-    CREATE = "create"
-    UPDATE = "update"
-    REPLACE = "replace"
-    """It can neither be used nor updated: delete it, then create it."""
-    WAIT = "wait"
-
-
-_UNUSABLE = (
-    "CREATE_FAILED",
-    "ROLLBACK_COMPLETE",
-    "ROLLBACK_FAILED",
-    "DELETE_FAILED",
-    "UPDATE_FAILED",
-    "UPDATE_ROLLBACK_FAILED",
-    "IMPORT_ROLLBACK_COMPLETE",
-    "IMPORT_ROLLBACK_FAILED",
-    "REVIEW_IN_PROGRESS",
-)
-
-
-def next_step(found: StackInfo | None, exports: Collection[str]) -> HoldStep:
-    """What to do so that a hold stack holds these exports, given the stack of its name."""
-    if found is None:
-        return HoldStep.CREATE
-    if found.status in _UNUSABLE:
-        return HoldStep.REPLACE
-    if found.at_rest or found.cleaning_up:
-        if found.outputs.get(DIGEST) == digest(exports):
-            return HoldStep.NONE
-        return HoldStep.UPDATE if found.at_rest else HoldStep.WAIT
-    return HoldStep.WAIT
 
 
 @dataclass(slots=True)

@@ -19,10 +19,11 @@ from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
+from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources

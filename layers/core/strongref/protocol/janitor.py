@@ -22,7 +22,8 @@ from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
+from strongref.protocol.janitor_failures import log_failure, tolerated
+from strongref.protocol.janitor_holds import HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_holds import Claim, Failed
+    from strongref.protocol.janitor_failures import Failed
+    from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 

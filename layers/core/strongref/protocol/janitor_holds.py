@@ -6,10 +6,10 @@ are, deletes those whose import CloudFormation does not list any more.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
@@ -18,8 +18,10 @@ from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, HoldStep, OwnStacks
+from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
+from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
 from strongref.refusals import ChangingError, HoldPendingError
@@ -52,44 +54,6 @@ def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> N
     for key, each in tags.items():
         for claim in each.claims.items():
             found.setdefault(claim, set()).add(key)
-
-
-class Failed(Protocol):
-    """Takes what the janitor could not look after."""
-
-    def __call__(self, message: str, error: StrongRefError, /, **about: str) -> None:
-        """A message for the log, the reason, and the names of what it is about."""
-        ...
-
-
-def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
-    """Log it."""
-    logger.error(message, extra={**about, "error": str(error)})
-
-
-@contextmanager
-def tolerated(
-    failed: Failed, found: list[Finding], message: str, name: str, *stacks: str, **about: str
-) -> Iterator[None]:
-    """What cannot be looked after is reported and found, and stops nothing else. Raises `UnfinishedError` only.
-
-    Args:
-        failed: takes the error.
-        found: gets the finding.
-        message: for the log.
-        name: of the parameter, or the path, that it is about.
-        stacks: the ARNs of the stacks concerned.
-        about: names of what else it is about.
-    """
-    try:
-        yield
-    except UnfinishedError:
-        raise
-    except NewerFormatError as error:
-        found.append(Finding(FindingType.NEWER_FORMAT, name, stacks, str(error)))
-    except StrongRefError as error:
-        failed(message, error, parameter=name, **about)
-        found.append(Finding(FindingType.FAILED_CALL, name, stacks, str(error)))
 
 
 @dataclass(slots=True)
