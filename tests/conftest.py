@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import botocore.session
 import pytest
 from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
@@ -20,16 +21,10 @@ if TYPE_CHECKING:
 
 use_own_node()
 
-_load_file = JSONFileLoader.load_file
-_load_model = functools.cache(functools.partial(_load_file, JSONFileLoader()))
-
-
-def _load_models_once(self: JSONFileLoader, file_path: str) -> Any:  # noqa: ANN401 (as botocore's)
-    return _load_model(file_path) if file_path.endswith("service-2") else _load_file(self, file_path)
-
-
-# Each test has its own session of boto3, and each session would parse the models of its services again.
-JSONFileLoader.load_file = _load_models_once  # type: ignore[method-assign]
+# Each test has sessions of its own, and each would look for the models of its services and parse them again.
+_load_file = functools.cache(functools.partial(JSONFileLoader.load_file, JSONFileLoader()))
+JSONFileLoader.load_file = lambda _, file_path: _load_file(file_path)  # type: ignore[assignment,method-assign]
+botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 # The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
 os.environ.setdefault("STRONGREF_READ_LAG", "0")
