@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import os
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from tests.support.node import use_own_node
 from tests.support.run_times import RunTimes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 use_own_node()
 
@@ -36,6 +37,16 @@ settings.load_profile("unhurried")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(RunTimes())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is imported and collected: nearly all of it stays, and it only grows."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
