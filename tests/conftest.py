@@ -6,6 +6,7 @@ import functools
 import gc
 import logging
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import botocore.session
@@ -46,6 +47,9 @@ def pytest_collection() -> Generator[None, object, object]:
     result = yield
     gc.freeze()
     gc.enable()
+    if "moto" in sys.modules:
+        # What moto answers to the library requests, which nobody here calls AWS with, takes it longer than many a test.
+        sys.modules["moto.core.models"].RESPONSES_METHODS.clear()
     return result
 
 
