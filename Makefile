@@ -23,32 +23,14 @@ export SAM_CLI_TELEMETRY := 0
 .PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
 
-# Times are of a fast, idle machine with two cores; others took three times as long.
-# The first command also needs about 90 seconds to install its tools.
+# What `make help` and CONTRIBUTING.md say of a target stands behind `##` in its line: what it does, and how long that takes
+# on an idle machine with two cores. `make texts` writes the page, and a test compares the two.
 help:
-	@echo 'make demo    deploys the story of a strong reference into a local emulator of AWS   20 s'
-	@echo 'make emulator  starts a local emulator of AWS and says how to use it; make emulator-stop    5 s'
-	@echo 'make quick   tests of the Lambda layer, without node, sam and the emulator          40 s'
-	@echo 'make test    all tests but the deep ones: make unit, then make e2e                   8 min'
-	@echo 'make unit    tests without deployments, and their coverage                           5 min'
-	@echo 'make e2e     deployments with sam into the local emulator                            3 min'
-	@echo 'make deep    the longest tests: every order of calls, the largest deployments        9 min'
-	@echo 'make largest the largest explorations where reads lag, with several GB of memory     15 min'
-	@echo 'make fuzz    long histories of deployments that overlap, crash and repeat            5 min'
-	@echo 'make lint    style, types and templates                                              2 min'
-	@echo 'make guards  removes each safety check from the code and checks that a test fails    8 min'
-	@echo 'make docs    builds the site, checks its links and its texts, and opens it           2 min'
-	@echo 'make peers FOLDER=…  reads and transforms the files of any checkouts, and reports what is wrong'
-	@echo 'make check   lint, docs, test and guards                                            16 min'
-	@echo 'make bench   calls, time, startup and growth; writes docs/performance.md            20 min'
-	@echo 'make texts   writes error texts and commands into the documentation                  10 s'
-	@echo 'make pictures  writes the pictures of the documentation; needs Chromium              10 s'
-	@echo 'make release  the wheel, the sdist, and a folder to install from; see CONTRIBUTING.md  15 s'
-	@echo 'make lock    updates requirements/*.txt                                              2 min'
-	@echo 'make clean   deletes everything that the others created'
+	@echo 'Times are those of an idle machine with two cores.'
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)$$/make \1|\2/p' Makefile | awk -F'|' '{printf "%-19s %-92s %6s\n", $$1, $$2, $$3}'
 
 # Three environments, because the emulator and sam each pin versions that conflict with the others. Installed in parallel.
-setup:
+setup: ## Installs the tools; every other command does this first|90 s
 	@$(MAKE) -s -j3 $(SETUP)
 
 $(BUILD)/%.installed: requirements/%.txt
@@ -72,77 +54,78 @@ $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml
 	@touch $@
 
 # Pure code and fakes only, so the project's own environment is enough.
-quick: $(BUILD)/project.installed
+quick: $(BUILD)/project.installed ## Tests of the Lambda layer, without node, sam and the emulator|40 s
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto $(QUICK)
 
-# Every test is in exactly one of test and deep.
-test: unit e2e
+# What a developer runs before each commit. Deployments mostly wait, so there are more workers than cores.
+test: setup ## Every rule and command once, and the story of each capability in a local emulator|5 min
+	$(BIN)/pytest -m 'story or not (slow or deep or e2e or largest or site)' -n 3
 
 # The quick tests must cover the branches of the core. To measure that, the slow ones would take three times as long.
-unit: setup
+unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|7 min
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
 
-# Deployments mostly wait, so more of them run side by side than there are cores.
-e2e: setup
+e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 4
 
-deep: setup
+deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|9 min
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
 
-largest: setup
+largest: setup ## The largest explorations where reads lag; needs several GB of memory|15 min
 	$(BIN)/pytest -m largest
 
-fuzz: setup
+fuzz: setup ## Long random histories of deployments that overlap, crash and repeat|5 min
 	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s
 
-bench: setup
+bench: setup ## Measures, and writes docs/performance.md and benchmarks/results|20 min
 	$(BIN)/python -m benchmarks
 
-lint: setup
+lint: setup ## ruff, mypy, cfn-lint, `sam validate`|1 min
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy layers/core/strongref $(wildcard src/*) handlers tests benchmarks $(SCRIPTS)
 	$(BIN)/cfn-lint $(TEMPLATES)
 	$(NOWHERE) sam validate --lint
 
-docs: $(BUILD)/prose.installed $(BUILD)/project.installed
+docs: $(BUILD)/prose.installed $(BUILD)/project.installed ## Builds the site, checks its links, spelling and prose, and opens it in Chromium|2 min
 	@$(BIN)/python -m tools.docs
 	$(BIN)/pytest -m site tests/site
 
 # Not a part of the tests, since the files are other people's: any folder of checkouts.
-peers: setup
+peers: setup ## Reads and transforms the files in any checkouts: `make peers FOLDER=…`|
 	$(BIN)/python tools/peers.py $(FOLDER)
 
-guards: setup
+guards: setup ## Removes each safety check from the code, and checks that a test fails|5 min
 	$(BIN)/python -m tests.guards
 
-check: lint docs test guards
+check: lint docs unit e2e guards ## Everything that a change must pass|20 min
 
-demo: setup
+demo: setup ## Deploys an example into a local emulator|20 s
 	@$(BIN)/python -m examples.demo
 
 # It runs in the background until make emulator-stop, or make clean.
-emulator: setup
+emulator: setup ## Starts a local emulator for you to use, until `make emulator-stop`|5 s
 	@$(BIN)/python -m examples.emulator start $(BUILD)
 
 emulator-stop:
 	@if test -e $(BUILD)/emulator.lock; then $(BIN)/python -m examples.emulator stop $(BUILD); else echo 'No emulator is running.'; fi
 
-texts: setup
+texts: setup ## Writes error texts, commands and this table into the pages|10 s
 	$(BIN)/python -m tests.support.error_texts
 	$(BIN)/python -m tools.cli_page
 	$(BIN)/python -m tools.version
+	$(BIN)/python -m tools.targets
 
-pictures: setup
+pictures: setup ## Writes the pictures of the documentation; needs Chromium|10 s
 	$(BIN)/python -m tools.pictures
 
 # TAG=v0.2.0 checks that this is what is built; URL=… says where people find the sources.
-release: $(BUILD)/project.installed $(BUILD)/sam.installed
+release: $(BUILD)/project.installed $(BUILD)/sam.installed ## Builds a release|15 s
 	@$(BIN)/python -m tools.release --out $(or $(OUT),$(BUILD)/release) $(if $(TAG),--tag $(TAG)) $(if $(URL),--url $(URL))
 
 # The project's own requirements first: the others must agree with those of the layer.
-lock: $(BUILD)/project.installed
+lock: $(BUILD)/project.installed ## Updates the lock files to match `requirements/*.in`|2 min
 	$(call compile,layer,layers/core/requirements.txt)
 	$(foreach name,dev emulator sam docs,$(call compile,$(name),requirements/$(name).txt)$(newline))
 	@$(MAKE) -s setup $(BUILD)/docs.installed
@@ -159,6 +142,6 @@ $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --gene
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' requirements/$(1).in -o $(2)
 endef
 
-clean:
+clean: ## Deletes everything that the others created|1 s
 	rm -rf $(BUILD) .aws-sam .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,6 +11,7 @@ import yaml
 
 from strongref_cli.install.plan import is_older
 from tests.support.documents import ROOT
+from tools import targets
 from tools.release import version_of
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
-TARGETS = set(re.findall(r"(?m)^([a-z][a-z-]*):", (ROOT / "Makefile").read_text()))
+TARGETS = set(re.findall(r"(?m)^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text()))
 
 
 def parsed(path: Path) -> dict[Any, Any]:
@@ -41,10 +42,15 @@ def test_there_are_the_workflows_that_the_pages_name() -> None:
     assert {path.name for path in WORKFLOWS} >= {"ci.yml", "release.yml"}
 
 
+def test_the_pages_say_what_the_makefile_says_of_its_targets() -> None:
+    for page, text in targets.written().items():
+        assert page.read_text() == text, f"make texts writes {page.name}"
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_calls_make_targets_that_exist(path: Path) -> None:
     commands = [step["run"] for step in steps(path) if "run" in step]
-    called = [re.match(r"make ([a-z-]+)", command) for command in commands]
+    called = [re.match(r"make ([a-z0-9-]+)", command) for command in commands]
     assert {each[1] for each in called if each} <= TARGETS
     # What is not make's is GitHub's own command, which needs the workflow's token.
     assert all(command.startswith(("make ", "gh ")) for command in commands), commands
@@ -72,9 +78,14 @@ def test_no_text_of_a_pull_request_gets_into_a_command(path: Path) -> None:
 
 def test_the_hosted_checks_are_those_that_a_change_must_pass() -> None:
     commands = {step["run"].split()[1] for step in steps(ROOT / ".github/workflows/ci.yml") if "run" in step}
-    assert commands == {"lint", "docs", "quick", "test", "deep", "guards", "release"}
-    pythons = jobs(ROOT / ".github/workflows/ci.yml")["test"]["strategy"]["matrix"]["python"]
+    assert commands == {"lint", "docs", "quick", "unit", "e2e", "deep", "guards", "release"}
+    pythons = jobs(ROOT / ".github/workflows/ci.yml")["unit"]["strategy"]["matrix"]["python"]
     assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+
+
+def test_ci_runs_what_make_check_runs() -> None:
+    (needed,) = re.findall(r"(?m)^check: ([a-z0-9 ]+) ##", (ROOT / "Makefile").read_text())
+    assert f"for target in {needed}; do" in (ROOT / ".ci/run").read_text()
 
 
 def test_a_release_is_built_after_all_checks_by_the_functions_python() -> None:

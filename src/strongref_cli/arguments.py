@@ -6,7 +6,7 @@ function as `module:function`, and `strongref_cli.main` imports that module of t
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from strongref import __version__
 from strongref_cli.check.arguments import add_check
@@ -26,6 +26,9 @@ from strongref_cli.options import (
 )
 from strongref_cli.overview.arguments import add_graph, add_list, add_order, add_who
 from strongref_cli.transform.arguments import add_transform
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def parser() -> argparse.ArgumentParser:

@@ -338,7 +338,9 @@ def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("moment", ["strongref_cli.running.parser", "strongref_cli.overview.list_command.chosen_regions"])
+@pytest.mark.parametrize(
+    "moment", ["strongref_cli.running.parser", "strongref_cli.overview.list_command.chosen_regions"]
+)
 def test_an_interrupted_command_ends_as_shells_have_it(
     moment: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from strongref.aws.clients import Clients
     from tests.e2e.harness import Aws, Template
 
 _ENDED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "DELETE_COMPLETE")
 _FAILED = ("CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED")
 _BY_CLOUDFORMATION = ("Cannot delete export", "Cannot update export")
 """What CloudFormation says of an export that is in use."""
+_CLIENTS: dict[tuple[str, str], Clients] = {}
+"""By the URL of an emulator, and the account: to make them takes longer than to ask."""
 _CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 
 
@@ -69,7 +72,9 @@ class Agreement:
     @contextmanager
     def _compared(self, aws: Aws, stack: str, region: str, ask: Any) -> Iterator[None]:  # noqa: ANN401 (a function)
         with patch.dict(os.environ, aws.emulator.env(aws.account, region)):
-            check, report = StackCheck(StackReader(ToolSession.start(), region)), None
+            session = ToolSession.start()
+            clients = _CLIENTS.setdefault((aws.emulator.url, aws.account), session.clients)
+            check, report = StackCheck(StackReader(session._replace(clients=clients), region)), None
             with suppress(TransformFailedError):  # CloudFormation gets the same error
                 report = ask(check)
             places, imported = _imported(check.reader, stack)

@@ -76,13 +76,10 @@ class Aws:
     emulator: Emulator
     account: str = ACCOUNT
     agreement: Agreement | None = None  # compares what `strongref check` predicts with what happens, if given
-    _clients: dict[tuple[str, str], Any] = field(default_factory=dict)
     _arns: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def client(self, service: str, region: str) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
-        if (service, region) not in self._clients:
-            self._clients[service, region] = self.emulator.client(service, region, self.account)
-        return self._clients[service, region]
+        return self.emulator.client(service, region, self.account)
 
     def deploy(
         self, stack: str, template: Template, region: str, expect: str | None = None, **options: object

@@ -12,15 +12,17 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from tests.e2e.harness import Aws
 from tests.support.documents import ROOT, blocks
-from tests.support.emulator.control import Emulator, executable
+from tests.support.emulator.control import ACCOUNT, executable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from tests.support.documents import Block
+    from tests.support.emulator.control import Emulator
 
 PARTS = ("template.yaml", "samconfig.toml", "handlers", "layers", "examples")
 
@@ -55,18 +57,23 @@ class Reader:
         assert ran, f"no block of commands begins with {beginning!r} any more"
         printed = ""
         for block in {block.text: block for block in ran}.values():
-            done = self.shell(block.text)
+            done = self.shell(self.own(block.text))
             assert fails == (done.returncode != 0), f"{block}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
             printed = done.stdout
         self.left = [block for block in self.left if block not in ran]
         return printed
+
+    def own(self, text: str) -> str:
+        """A page's text with the reader's own account."""
+        return text.replace(ACCOUNT, self.aws.account)
 
     def shell(self, text: str) -> subprocess.CompletedProcess[str]:
         """Run a command that no page shows."""
         tools = Path(executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")).parent
         environment = {
             **os.environ,
-            **self.aws.emulator.env(),
+            **self.aws.emulator.env(self.aws.account),
+            "HOME": str(self.checkout.parent),
             # Our own Python first: it has the package that programs import.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(tools), os.environ["PATH"]]),
             "SAM_CLI_TELEMETRY": "0",
@@ -89,18 +96,18 @@ class Reader:
 
 
 @contextmanager
-def reading(pages: Collection[str], folder: Path) -> Iterator[Reader]:
-    """A reader of these pages, with an emulator of their own: the stacks have the names that the pages give them.
+def reading(emulator: Emulator, pages: Collection[str], folder: Path) -> Iterator[Reader]:
+    """A reader of these pages, with an account of their own: the stacks have the names that the pages give them.
 
     At the end, no block of commands may be left that was not run.
     """
+    account = str(10**11 + crc32("".join(sorted(pages)).encode()))
     checkout = folder / "checkout"
     for part in PARTS:
         source = ROOT / part
         copy = shutil.copytree if source.is_dir() else shutil.copy
         checkout.mkdir(exist_ok=True)
         copy(source, checkout / part)
-    with Emulator.start(folder / "emulator.log") as emulator:
-        reader = Reader(Aws(emulator), checkout, pages)
-        yield reader
-        assert [str(block) for block in reader.left] == []
+    reader = Reader(Aws(emulator, account), checkout, pages)
+    yield reader
+    assert [str(block) for block in reader.left] == []

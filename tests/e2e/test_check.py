@@ -69,6 +69,7 @@ def imported(world: World) -> World:
     return world
 
 
+@pytest.mark.story
 def test_a_replacement_is_unknown_from_a_template_and_refused_from_a_change_set(imported: World) -> None:
     replaced = stack(producing(imported, name="-new"))
     assert change_set(imported, replaced).verdict is Verdict.REFUSED

@@ -13,13 +13,16 @@ from tests.support.documents import example, load
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.emulator.control import Emulator
+
+
 PAGES = ("docs/cli/index.md", "docs/cli/commands.md", "docs/cli/graph.md")
 
-pytestmark = pytest.mark.deep
+pytestmark = pytest.mark.story
 
 
-def test_each_command_of_these_pages_does_what_it_says(tmp_path: Path) -> None:
-    with reading(PAGES, tmp_path) as reader:
+def test_each_command_of_these_pages_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
+    with reading(emulator, PAGES, tmp_path) as reader:
         reader.install()
         _command_line(reader)
 

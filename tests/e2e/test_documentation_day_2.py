@@ -14,6 +14,9 @@ from tests.support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.emulator.control import Emulator
+
+
 PAGES = (
     "docs/day-2/delete.md",
     "docs/day-2/move.md",
@@ -27,9 +30,9 @@ PAGES = (
 )
 
 
-@pytest.mark.deep
-def test_each_command_of_these_pages_does_what_it_says(tmp_path: Path) -> None:
-    with reading(PAGES, tmp_path) as reader:
+@pytest.mark.story
+def test_each_command_of_these_pages_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
+    with reading(emulator, PAGES, tmp_path) as reader:
         aws = reader.aws
         reader.install()
         # The network of the operations page: a value is claimed, and its stack cannot be deleted.

@@ -12,9 +12,12 @@ from tests.e2e.templates import EU, stack
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.emulator.control import Emulator
+
+
 PAGES = ("docs/extras/lookups.md",)
 
-pytestmark = pytest.mark.deep
+pytestmark = pytest.mark.story
 
 
 ROLE = {
@@ -36,8 +39,8 @@ NOTHING = {
 """A function that does nothing, and its role."""
 
 
-def test_each_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
-    with reading(PAGES, tmp_path) as reader:
+def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
+    with reading(emulator, PAGES, tmp_path) as reader:
         reader.install()
         _look_up(reader)
 

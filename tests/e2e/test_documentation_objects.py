@@ -13,13 +13,16 @@ from tests.e2e.templates import EU
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.emulator.control import Emulator
+
+
 PAGES = ("docs/extras/objects.md",)
 
-pytestmark = pytest.mark.deep
+pytestmark = pytest.mark.story
 
 
-def test_each_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
-    with reading(PAGES, tmp_path) as reader:
+def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
+    with reading(emulator, PAGES, tmp_path) as reader:
         reader.install()
         _objects(reader)
 

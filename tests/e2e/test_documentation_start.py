@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.e2e.harness import Aws
     from tests.e2e.terminal import Terminal
     from tests.support.documents import Block
+    from tests.support.emulator.control import Emulator
+
 
 PAGES = ("README.md", "docs/get-started.md")
 
@@ -38,9 +40,9 @@ CHECKOUT = ("Makefile", "pyproject.toml", "requirements", "examples", "tests/sup
 """What the emulator of a checkout needs."""
 
 
-@pytest.mark.deep
-def test_each_command_of_these_pages_does_what_it_says(tmp_path: Path) -> None:
-    with reading(["README.md"], tmp_path) as reader:
+@pytest.mark.story
+def test_each_command_of_these_pages_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
+    with reading(emulator, ["README.md"], tmp_path) as reader:
         reader.run("strongref install")
         reader.run("sam deploy --stack-name certificate")
         certificate = reader.aws.outputs("site", EU)["CertificateArn"]
@@ -69,7 +71,7 @@ def _made(path: Path) -> Path:
     return path
 
 
-@pytest.mark.deep
+@pytest.mark.story
 def test_a_new_user_takes_the_first_steps_from_top_to_bottom(checkout: Path, tmp_path: Path) -> None:
     """Each block as printed, in one terminal; in the account, only what is the emulator's too."""
     steps = [block for kind in ("sh", "console", "text") for block in blocks(kind) if block.page == FIRST_STEPS]

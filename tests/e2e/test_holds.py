@@ -77,6 +77,7 @@ def topics(world: World) -> list[str]:
     return [each["TopicArn"] for page in pages for each in page["Topics"]]
 
 
+@pytest.mark.story
 def test_a_deletion_of_the_producer_is_refused_before_anything_is_deleted(protected: World) -> None:
     before = resources(protected)
     protected.aws.delete(protected.producer, EU, expect="CREATE_COMPLETE")
@@ -87,6 +88,7 @@ def test_a_deletion_of_the_producer_is_refused_before_anything_is_deleted(protec
     assert (holds(protected), protected.claims("Arn")) == ([f"{protected.producer}-Exports"], [protected.consumer])
 
 
+@pytest.mark.story
 @pytest.mark.parametrize("left", [{}, {"Topic": topic()}], ids=["with its resource", "alone"])
 def test_an_update_that_removes_the_export_fails_before_its_cleanup(protected: World, left: Template) -> None:
     before = resources(protected)

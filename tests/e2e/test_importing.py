@@ -79,6 +79,7 @@ def test_08_a_create_that_fails_later_leaves_the_exports_and_no_claim(published:
     assert published.claims("A") == published.claims("B") == []
 
 
+@pytest.mark.story
 def test_09_a_deleted_consumer_leaves_a_clean_prefix_but_for_what_others_claim(
     published: World, names: Callable[[str], str]
 ) -> None:

@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.e2e.templates import EU, US, looking_up, lookup, stack
 from tests.support.documents import blocks, load
 from tests.support.emulator.sam import APPLICATION
@@ -36,6 +38,7 @@ def why(aws: Aws, name: str, template: Template) -> str:
     return reasons
 
 
+@pytest.mark.story
 def test_a_single_an_arn_and_a_composite_identifier_are_found_by_physical_id(
     looking: Aws, names: Callable[[str], str]
 ) -> None:

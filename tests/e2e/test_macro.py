@@ -99,6 +99,7 @@ def refuses_to_change_it(site: Site, changed: Template) -> None:
     assert site.values == before
 
 
+@pytest.mark.story
 def test_an_exported_load_balancer_is_imported_in_another_region_and_cannot_be_changed(site: Site) -> None:
     aws = site.aws
     site.publish(network(), "CREATE_COMPLETE")

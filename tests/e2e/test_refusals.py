@@ -31,6 +31,7 @@ def claimed(world: World) -> World:
     return world
 
 
+@pytest.mark.story
 def test_01_strings_lists_and_maps_arrive_by_getatt_and_by_resolve(world: World) -> None:
     values = {"Arn": "arn:x", "Ids": ["s-1", "s-2"], "Alb": {"Arn": "alb", "Sg": {"Id": "sg-1"}}}
     reported = {name: {"Fn::GetAtt": ["Exports", name]} for name in ("Prefix", "Count")}
@@ -66,6 +67,7 @@ def test_01_strings_lists_and_maps_arrive_by_getatt_and_by_resolve(world: World)
     assert world.aws.parameters(US, world.name("Ids").rsplit("/", 1)[0])[world.name("Ids")]["Type"] == "StringList"
 
 
+@pytest.mark.story
 def test_02_a_claimed_value_is_not_changed(claimed: World) -> None:
     before = claimed.all_stored()
     claimed.publish({"A": "a2", "B": "b1"}, REFUSED)
@@ -89,6 +91,7 @@ def test_03_a_claimed_value_is_not_dropped(claimed: World, values: dict[str, str
     assert (claimed.all_stored(), claimed.all_stored(EU)) == before
 
 
+@pytest.mark.story
 def test_03_a_claimed_producer_is_not_deleted_and_is_once_it_is_released(claimed: World) -> None:
     before = claimed.all_stored()
     claimed.aws.delete(claimed.producer, EU, "DELETE_FAILED")
@@ -122,6 +125,7 @@ def test_05_of_a_change_that_is_refused_in_part_nothing_is_applied(claimed: Worl
     claimed.consume("A", "B", expect="UPDATE_COMPLETE")
 
 
+@pytest.mark.story
 def test_15_propagate_writes_a_claimed_value_and_names_its_importers(claimed: World) -> None:
     claimed.publish({"A": "a2", "B": "b1"}, "UPDATE_COMPLETE", OnChange="propagate")
     assert claimed.values() == {"A": "a2", "B": "b1"}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tests.e2e.harness import Aws
 
 
+@pytest.mark.story
 @pytest.mark.parametrize("region", REGIONS)
 def test_the_application_exports_its_functions(aws: Aws, region: str) -> None:
     assert aws.status(APPLICATION, region) == "CREATE_COMPLETE"
@@ -30,6 +31,7 @@ def test_the_application_exports_its_functions(aws: Aws, region: str) -> None:
         assert arn in aws.outputs(APPLICATION, region).values()
 
 
+@pytest.mark.story
 def test_each_region_has_roles_of_its_own(aws: Aws) -> None:
     roles = [aws.physical_ids(APPLICATION, region)["ImporterRole"] for region in REGIONS]
     for region, role in zip(REGIONS, roles, strict=True):
@@ -54,6 +56,7 @@ def owners(layer: Path) -> Iterator[tuple[str, str]]:
         )
 
 
+@pytest.mark.story
 def test_the_layer_holds_the_package_and_its_dependencies_and_nothing_of_src(built: Path) -> None:
     layer = built / "CoreLayer" / "python"
     lock = (ROOT / "layers/core/requirements.txt").read_text()

@@ -37,6 +37,7 @@ def retained(template: dict[str, Any], name: str) -> dict[str, Any]:
     return template
 
 
+@pytest.mark.story
 def test_what_dead_stacks_left_behind_is_healed_counted_and_reported(world: World) -> None:
     producer = retained(exporting({"A": SECRET, "B": SECRET}, consumer=world.consumer), "Exports")
     world.aws.deploy(world.producer, producer, EU, "CREATE_COMPLETE")

@@ -11,7 +11,6 @@ from strongref_cli.doctor.republishing import republish
 from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys
 from strongref_cli.output import Result, TextTable, progress, show
-from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import (
     participant_document,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref_cli.doctor.republishing import Restored
+    from strongref_cli.overview.graph import Unread
     from strongref_toolkit.session import ToolSession
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import ALL
 from strongref_cli.options import (
@@ -15,6 +15,9 @@ from strongref_cli.options import (
     add_region,
     add_regions,
 )
+
+if TYPE_CHECKING:
+    import argparse
 
 CONTEXT_FILE = "strongref.context.json"
 """The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
@@ -26,6 +25,7 @@ from strongref_toolkit.regions import chosen_regions
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
 
     from strongref_cli.overview.exports import ExportedValue
     from strongref_toolkit.session import ToolSession

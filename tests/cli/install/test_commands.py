@@ -111,6 +111,14 @@ def test_all_regions_are_those_of_the_account(capsys: pytest.CaptureFixture[str]
     assert set(regions.values()) == {"not installed"}
 
 
+def test_a_dry_run_installs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["install", "--region", EU, "--dry-run", "--output", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["dryRun"], [each["result"] for each in document["regions"]]) == (True, ["would install"])
+    assert boto3.client("s3", region_name=EU).list_buckets()["Buckets"] == []
+    assert boto3.client("cloudformation", region_name=EU).describe_stacks()["Stacks"] == []
+
+
 def refusing(region: str, error: StrongRefError) -> Any:  # noqa: ANN401 (a function)
     real = finding.find
 

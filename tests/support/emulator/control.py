@@ -12,6 +12,7 @@ import tempfile
 from base64 import urlsafe_b64encode
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import Request, urlopen
@@ -28,6 +29,8 @@ OTHER_ACCOUNT = "222222222222"
 _ASK_SECONDS = 300
 _CALL_SECONDS = 900
 """As long as a function may run: a call that waits for one must not give up before."""
+
+_END_SECONDS = 10
 
 _LIFELINE = "lifeline"
 
@@ -149,14 +152,18 @@ class Emulator:
         wait_until(healthy, "the emulator")
 
     def release(self) -> None:
-        """Use it no longer; if nobody else does, it ends."""
+        """Use it no longer; if nobody else does, it ends. Whoever started it waits, so that its CPU time is counted."""
         os.close(self.lifeline)
+        if self.process:
+            self.process.wait(_CALL_SECONDS)
 
     def stop(self) -> None:
         """End it, its functions with it, and remove what it wrote, whoever else uses it."""
+        with suppress(BrokenPipeError):  # It has ended already.
+            os.write(self.lifeline, b".")
+        os.close(self.lifeline)
         if self.process:
             _end(self.process)
-        self.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -192,13 +199,7 @@ class Emulator:
         key: tuple[str, str] | None = None,
     ) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
         """A client of boto3: of the account's root, or of an access key with its secret."""
-        from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
-        from botocore.config import Config  # noqa: PLC0415
-
-        access_key, secret = key or (account, "test")
-        session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
-        config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
-        return session.client(service, endpoint_url=self.url, config=config)  # type: ignore[call-overload]
+        return _client(self.url, service, region, *(key or (account, "test")))
 
     def answers(self) -> list[Answer]:
         """All answers of custom resources so far."""
@@ -248,6 +249,16 @@ class Emulator:
             return json.load(response)
 
 
+@cache  # Making one takes 50 ms and more.
+def _client(url: str, service: str, region: str, access_key: str, secret: str) -> Any:  # noqa: ANN401 (as above)
+    from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
+    from botocore.config import Config  # noqa: PLC0415
+
+    session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
+    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
+    return session.client(service, endpoint_url=url, config=config)  # type: ignore[call-overload]
+
+
 def _encoded(*given: str) -> str:
     return urlsafe_b64encode(json.dumps(given).encode()).decode()
 
@@ -268,7 +279,9 @@ def _reach_without_proxy() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its group at once: nothing that they hold outlives them."""
+    """End a process and its group, if it does not end by itself: nothing that they hold outlives them."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(GIVE_UP_SECONDS)
