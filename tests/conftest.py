@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
+from tests.support import botocore_caches
 from tests.support.node import use_own_node
 from tests.support.run_times import RunTimes
 
@@ -19,17 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 use_own_node()
-
-_load_file = JSONFileLoader.load_file
-_load_model = functools.cache(functools.partial(_load_file, JSONFileLoader()))
-
-
-def _load_models_once(self: JSONFileLoader, file_path: str) -> Any:  # noqa: ANN401 (as botocore's)
-    return _load_model(file_path) if file_path.endswith("service-2") else _load_file(self, file_path)
-
-
-# Each test has its own session of boto3, and each session would parse the models of its services again.
-JSONFileLoader.load_file = _load_models_once  # type: ignore[method-assign]
+botocore_caches.install()
 
 # The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
 os.environ.setdefault("STRONGREF_READ_LAG", "0")
