@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import logging
 import os
 import sys
 from typing import TYPE_CHECKING
 
-import botocore.session
 import pytest
-from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
+from tests.support import botocore_caches
 from tests.support.node import use_own_node
 from tests.support.run_times import RunTimes
 
@@ -22,11 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
 use_own_node()
-
-# Each test has sessions of its own, and each would look for the models of its services and parse them again.
-_load_file = functools.cache(functools.partial(JSONFileLoader.load_file, JSONFileLoader()))
-JSONFileLoader.load_file = lambda _, file_path: _load_file(file_path)  # type: ignore[assignment,method-assign]
-botocore.session.create_loader = functools.cache(botocore.session.create_loader)
+botocore_caches.install()
 
 # The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
 os.environ.setdefault("STRONGREF_READ_LAG", "0")

@@ -50,8 +50,7 @@ def models() -> dict[str, str]:
         version = loader.determine_latest_version(service, "service-2")
         model = trimmed(loader.load_service_model(service, "service-2", version), calls)
         found[f"{service}/{version}/service-2.json"] = json.dumps(model, indent=1, sort_keys=True) + "\n"
-    # Not by the loader: sessions write into what it has loaded.
-    endpoints = json.loads(Path(Loader.BUILTIN_DATA_PATH, "endpoints.json").read_text(encoding="utf-8"))
+    endpoints = loader.load_data("endpoints")
     for partition in endpoints["partitions"]:
         partition["services"] = {name: each for name, each in partition["services"].items() if name in CALLS}
     return found | {"endpoints.json": json.dumps(endpoints, indent=1, sort_keys=True) + "\n"}
