@@ -9,10 +9,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
-from tests.support import botocore_caches
+from tests.support import botocore_caches, examples
 from tests.support.node import use_own_node
 from tests.support.run_times import RunTimes
 
@@ -21,13 +20,10 @@ if TYPE_CHECKING:
 
 use_own_node()
 botocore_caches.install()
+examples.use_profile()
 
 # The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
 os.environ.setdefault("STRONGREF_READ_LAG", "0")
-
-# An example fails for what it shows, and never for the time that it takes on a busy machine.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
 
 
 def pytest_configure(config: pytest.Config) -> None:

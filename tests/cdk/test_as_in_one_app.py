@@ -329,7 +329,7 @@ USES = [
 @functools.cache
 def exporting(use: Use) -> Templates:
     """An app that exports the construct."""
-    stack = cdk_apps.stack(cdk_apps.app(), "Producer")
+    stack = cdk_apps.stack(cdk.App(), "Producer")
     KINDS[use.kind].export((use.make or KINDS[use.kind].make)(stack), "Thing")
     return templates(stack)
 
@@ -337,7 +337,7 @@ def exporting(use: Use) -> Templates:
 @functools.cache
 def one_app(use: Use) -> Templates:
     """An app that passes the construct from one stack to the other."""
-    app = cdk_apps.app()
+    app = cdk.App()
     producer, stack = cdk_apps.stack(app, "Producer"), cdk_apps.stack(app, "Web")
     KINDS[use.kind].options(stack)
     use.use(stack, (use.make or KINDS[use.kind].make)(producer))
@@ -365,7 +365,7 @@ def across(use: Use, when: ResolveType) -> tuple[Counter[str], dict[str, str]]:
     known = {**cdk_kinds.FACTS, **KINDS[use.kind].values, **use.values}
     producer = exporting(use)
     facts = deployed(producer["Producer"], {f"Thing-{key}": value for key, value in known.items()})
-    stack = cdk_apps.stack(cdk_apps.app(), "Web")
+    stack = cdk_apps.stack(cdk.App(), "Web")
     more = use.later if when is LATER else {}
     use.use(stack, KINDS[use.kind].import_(stack, "Thing", type=when, **more))
     return Deployed(producer | templates(stack), facts, use.attributes).resources(), facts
@@ -397,12 +397,12 @@ def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
 
 def test_an_imported_zone_has_no_name_servers_but_they_can_be_exported_beside_it() -> None:
     """The CDK's function for it takes none."""
-    producer = cdk_apps.stack(cdk_apps.app(), "Producer")
+    producer = cdk_apps.stack(cdk.App(), "Producer")
     zone = route53.PublicHostedZone(producer, "Zone", zone_name="example.com")
     strongref_cdk.export_string_list(zone, "Servers", zone.hosted_zone_name_servers)
     (output,) = cdk_apps.template(producer)["Outputs"].values()
     assert output["Value"]["Fn::Join"][0] == ","
-    web = cdk_apps.stack(cdk_apps.app(), "Web")
+    web = cdk_apps.stack(cdk.App(), "Web")
     imported = strongref_cdk.hosted_zone_from_id(web, "Z0123456789ABC", zone_name="example.com")
     assert imported.hosted_zone_name_servers is None
 
@@ -419,7 +419,7 @@ def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.Mon
     shop = run(texts[1])
     two = Deployed(producer | templates(shop["stack"]), facts, {})
 
-    whole = cdk_apps.stack(cdk_apps.app(), "shop")
+    whole = cdk_apps.stack(cdk.App(), "shop")
     texts = [re.sub(r"cdk\.Stack\(.*\)", "whole", text) for text in texts]
     made = run(texts[0], whole=whole)
     given = {"import_vpc": "vpc", "import_cluster": "cluster", "import_application_load_balancer": "balancer"}

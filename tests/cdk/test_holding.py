@@ -39,7 +39,7 @@ def text(value: Any) -> str:  # noqa: ANN401 (of a template)
 
 def network(*zones: str, groups: dict[str, ec2.SubnetType] = GROUPS) -> cdk.Stack:
     """A stack with a VPC."""
-    stack = cdk_apps.stack(cdk_apps.app(), "Network")
+    stack = cdk_apps.stack(cdk.App(), "Network")
     subnets = [ec2.SubnetConfiguration(name=name, subnet_type=kind, cidr_mask=24) for name, kind in groups.items()]
     vpc = ec2.Vpc(stack, "Vpc", availability_zones=list(zones), nat_gateways=0, subnet_configuration=subnets)
     shared.export_vpc(vpc, "Net")
@@ -61,7 +61,7 @@ def group(stack: cdk.Stack, vpc: ec2.IVpc) -> ec2.SecurityGroup:
 
 
 def web(scope: Any = None) -> cdk.Stack:  # noqa: ANN401 (an App or a Stage)
-    return cdk_apps.stack(scope or cdk_apps.app(), "Web")
+    return cdk_apps.stack(scope or cdk.App(), "Web")
 
 
 BUCKET = {"Photos-BucketArn": "arn:aws:s3:::photos", "Photos-BucketName": "photos"}
@@ -126,7 +126,7 @@ def test_an_imported_vpc_has_the_names_of_its_groups_and_its_subnets_addresses()
 def test_an_imported_vpc_can_be_exported_again() -> None:
     values = exports(network(A, B))
     deploy(values)
-    app = cdk_apps.app()
+    app = cdk.App()
     again = cdk_apps.stack(app, "Again")
     shared.export_vpc(shared.import_vpc(again, "Net"), "Other")
     found = {name.removeprefix("Other"): value for name, value in exports(again).items() if list_of(name) not in values}
@@ -167,7 +167,7 @@ class TestUses:
         deploy(BUCKET)
 
     def test_a_bucket_that_is_used_by_another_stack(self) -> None:
-        app = cdk_apps.app()
+        app = cdk.App()
         stack, other = web(app), cdk_apps.stack(app, "Other")
         bucket = shared.import_bucket(stack, "Photos")
         cdk.CfnOutput(other, "Used", value=bucket.bucket_name)
@@ -188,7 +188,7 @@ class TestUses:
         assert held(stack) == []
 
     def test_a_bucket_in_a_stage(self) -> None:
-        app = cdk_apps.app()
+        app = cdk.App()
         for name in ("Test", "Prod"):
             stack = web(cdk.Stage(app, name))
             cdk.CfnOutput(stack, "Used", value=shared.import_bucket(stack, "Photos").bucket_name)
@@ -237,7 +237,7 @@ class TestUses:
 
     def test_nothing_else_is_written(self, tmp_path: Path) -> None:
         def files(*, imports: bool) -> list[str]:
-            app = cdk_apps.app(tmp_path / f"out-{imports}")
+            app = cdk.App(outdir=str(tmp_path / f"out-{imports}"))
             stack = web(app)
             if imports:
                 cdk.CfnOutput(stack, "Used", value=shared.import_bucket(stack, "Photos").bucket_name)

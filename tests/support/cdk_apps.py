@@ -21,12 +21,6 @@ EU, US = "eu-west-1", "us-east-1"
 ACCOUNT = "123456789012"
 
 
-def app(folder: Path | None = None) -> cdk.App:
-    """An app that says nothing about CloudFormation's rules for templates that only tests have."""
-    context = {"@aws-cdk/core:validationReportPrettyPrint": False}
-    return cdk.App(context=context, **({"outdir": str(folder)} if folder else {}))
-
-
 def stack(scope: Any, name: str, region: str | None = EU, account: str | None = ACCOUNT) -> cdk.Stack:  # noqa: ANN401 (an App or a Stage)
     """A stack in a region; None for one that may be deployed anywhere. Its template has nothing about bootstrapping."""
     env = cdk.Environment(region=region, account=account)
