@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from strongref.untyped import Untyped
+
     Handler = Callable[[Any, Any], Any]
 
 SECONDS = 900
@@ -58,7 +60,7 @@ def load(what: str) -> "Handler":
     return lambda _event, _context: None
 
 
-def call(client: "Any") -> "Handler":  # noqa: ANN401 (boto3's clients have no common type)
+def call(client: "Untyped") -> "Handler":
     """What makes one call, whatever the event."""
     return lambda _event, _context: client.put_parameter(Name="/bare", Type="String", Value="1", Overwrite=True)
 

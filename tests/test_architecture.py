@@ -38,15 +38,17 @@ TOOLS = {
 }
 TOOLS["strongref_cli"] = set(TOOLS)
 COMMANDS = {
-    "install": set(),
-    "overview": set(),
-    "doctor": {"install", "overview"},
-    "objects": {"overview"},
-    "manifests": {"install"},
-    "transform": {"manifests"},
-    "check": {"manifests", "transform"},
+    "terminal": set(),
+    "install": {"terminal"},
+    "overview": {"terminal"},
+    "graph": {"terminal", "overview"},
+    "doctor": {"terminal", "install", "overview"},
+    "objects": {"terminal", "overview"},
+    "manifests": {"terminal", "install"},
+    "transform": {"terminal", "manifests"},
+    "check": {"terminal", "manifests", "transform"},
 }
-"""By folder of the command line, which other ones it may import. What stands directly in the package serves all."""
+"""By folder of the command line, which other ones it may import; none imports what stands directly in the package."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}
 """By package, which other ones it may import. docs/decisions/0001 says why."""
 
@@ -98,8 +100,9 @@ def test_a_package_imports_only_what_it_may(package: str) -> None:
 
 
 def command_folder(module: str) -> str:
+    """Of a module of the command line; the module itself, if it stands directly in the package; empty for others."""
     package, _, rest = module.partition(".")
-    return rest.partition(".")[0] if package == "strongref_cli" and rest.partition(".")[0] in COMMANDS else ""
+    return rest.partition(".")[0] if package == "strongref_cli" else ""
 
 
 @pytest.mark.parametrize("folder", COMMANDS)
@@ -129,6 +132,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     }
     try:
         TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    folders = {name: name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0] for name in MODULES}
+    graph: dict[str, set[str]] = {}
+    for name, others in imports().items():
+        graph.setdefault(folders[name], set()).update(folders[other] for other in others if other in MODULES)
+    try:
+        TopologicalSorter({folder: used - {folder} for folder, used in graph.items()}).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 

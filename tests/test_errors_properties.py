@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.errors import (
-    BadRequestError,
+from strongref.errors import BadRequestError, StackLookupError, StoreError, StrongRefError, UnreadableRecordError
+from strongref.refusals import (
     ChangingError,
     ConflictingExportError,
     ExportsInUseError,
@@ -16,11 +16,7 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
-    StackLookupError,
-    StoreError,
-    StrongRefError,
     TooManyClaimsError,
-    UnreadableRecordError,
     UnsettledError,
 )
 from tests.support.builders import SCOPE, stack_arn
@@ -42,7 +38,7 @@ LOGICAL_ID = "L" * 255
 @examples(60)
 @given(KEYS, ARNS, USES, st.booleans())
 def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str], uses: list[InUse], yes: bool) -> None:
-    name = SCOPE.values + "/" + keys[0]
+    name = SCOPE.path("exports") + "/" + keys[0]
     found: list[StrongRefError] = [
         *(cls("GetParametersByPath", "SomeException" * 5, name, "us-isob-east-1") for cls in every(StoreError)),
         BadRequestError(keys[0], name * 3),

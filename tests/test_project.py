@@ -80,7 +80,9 @@ def test_the_hosted_checks_are_those_that_a_change_must_pass() -> None:
     commands = {step["run"].split()[1] for step in steps(ROOT / ".github/workflows/ci.yml") if "run" in step}
     assert commands == {"lint", "docs", "quick", "unit", "e2e", "deep", "guards", "release"}
     pythons = jobs(ROOT / ".github/workflows/ci.yml")["unit"]["strategy"]["matrix"]["python"]
-    assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+    claimed = (ROOT / "pyproject.toml").read_text()
+    assert pythons == re.findall(r'"Programming Language :: Python :: (.+)"', claimed)
+    assert f'requires-python = ">={pythons[0]}"' in claimed
 
 
 def test_ci_runs_what_make_check_runs() -> None:
@@ -123,7 +125,7 @@ def test_the_first_section_of_the_changelog_is_this_version_or_the_next() -> Non
 
 def test_security_is_about_versions_that_there_are() -> None:
     page = (ROOT / "SECURITY.md").read_text()
-    headings = re.findall(r"(?m)^## (\d+\.\d+)\.\d+ ", (ROOT / "CHANGELOG.md").read_text())
+    headings = re.findall(r"(?m)^## (\d+\.\d+)\.\d+ \((?!unreleased)", (ROOT / "CHANGELOG.md").read_text())
     supported = re.findall(r"(?m)^\| (\d+\.\d+) \|", page)
     assert supported == headings[: len(supported)]
     assert supported

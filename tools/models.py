@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.loaders import Loader
+
+if TYPE_CHECKING:
+    from strongref.untyped import AnyJson
 
 TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/aws/models"
 
@@ -79,7 +82,7 @@ def _collect(name: str, known: dict[str, Any], shapes: dict[str, Any]) -> None:
         _collect(each["shape"], known, shapes)
 
 
-def _undocumented(model: Any) -> Any:  # noqa: ANN401 (JSON)
+def _undocumented(model: AnyJson) -> AnyJson:
     if isinstance(model, dict):
         return {name: _undocumented(part) for name, part in model.items() if name not in ("documentation", "examples")}
     return [_undocumented(part) for part in model] if isinstance(model, list) else model

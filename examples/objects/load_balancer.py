@@ -4,8 +4,7 @@ import json
 import sys
 from dataclasses import dataclass
 
-from strongref_objects import JsonSerializationContext
-from strongref_objects.base import DeserializationContext, SerializationContext, Text
+from strongref_objects import DeserializationContext, JsonSerializationContext, SerializationContext, Text
 
 
 @dataclass(frozen=True)

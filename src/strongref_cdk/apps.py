@@ -30,6 +30,8 @@ from strongref_toolkit.jsii_objects import reference, same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from constructs import Construct
+
     from strongref_objects.base import DeserializationContext
     from strongref_objects.channels import Channel
 
@@ -51,7 +53,7 @@ class StackImport(NamedTuple):
 class AppExports:
     """The exports and imports of all stacks of one app."""
 
-    def __init__(self, root: Any) -> None:  # noqa: ANN401 (an aws_cdk.App, or another construct on top)
+    def __init__(self, root: Construct) -> None:
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
         self.exports: dict[ExportLocation, dict[str, Any]] = {}  # the exporting stacks by reference
@@ -59,7 +61,7 @@ class AppExports:
         self.spelled: dict[tuple[str, ExportLocation], str] = {}
         self._stacks = ObjectCache()
 
-    def stack(self, stack: Any) -> Stack:  # noqa: ANN401 (an aws_cdk.Stack)
+    def stack(self, stack: aws_cdk.Stack) -> Stack:
         """The exports and imports of a stack: the same each time."""
         target = CdkTarget(stack)
         target.look_again()
@@ -67,7 +69,7 @@ class AppExports:
 
 
 @contextmanager
-def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  # noqa: ANN401 (a construct)
+def exporting(scope: Construct, name: str, via: Channel | None) -> Iterator[Stack]:
     """The stack that exports a construct: its own, or the top stack that this is nested in.
 
     Unless the export fails, the app records it. Stacks that already import it are deployed later, unless they import it
@@ -96,7 +98,7 @@ def exporting(scope: Any, name: str, via: Channel | None) -> Iterator[Stack]:  #
 
 
 @contextmanager
-def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:  # noqa: ANN401 (a construct)
+def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:
     """An import of a construct's own stack, nested or not; unless it fails, the app records it.
 
     If another stack of the app exports it, that one is deployed first, unless it is imported weakly.
@@ -127,7 +129,7 @@ def importing(scope: Any, name: str, via: Channel | None, *, weak: bool) -> Iter
     app.spelled.setdefault((ref, where), name)
 
 
-def _location(stack: Any, name: str, via: Channel | None, *, is_own: bool) -> ExportLocation:  # noqa: ANN401 (an aws_cdk.Stack)
+def _location(stack: aws_cdk.Stack, name: str, via: Channel | None, *, is_own: bool) -> ExportLocation:
     target = CdkTarget(stack)
     if isinstance(via, CrossRegion):
         own = (target.account, target.region, target.name)
@@ -140,7 +142,7 @@ def _location(stack: Any, name: str, via: Channel | None, *, is_own: bool) -> Ex
     return ("cloudformation", target.account, target.region, export_name((name,)))
 
 
-def _deploy_first(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an aws_cdk.Stack each)
+def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:
     """Raises `RefusedByCdkError` if the exporting stack already depends on the importing one."""
     if not same(aws_cdk.Stage.of(first), aws_cdk.Stage.of(then)):
         return
@@ -159,7 +161,7 @@ def _deploy_first(first: Any, then: Any, name: str) -> None:  # noqa: ANN401 (an
 _APPS: dict[str, AppExports] = {}
 
 
-def _own(scope: Any) -> Any:  # noqa: ANN401 (a construct, and an aws_cdk.Stack)
+def _own(scope: Construct) -> aws_cdk.Stack:
     if hasattr(scope, "node"):
         try:
             return aws_cdk.Stack.of(scope)
@@ -168,7 +170,7 @@ def _own(scope: Any) -> Any:  # noqa: ANN401 (a construct, and an aws_cdk.Stack)
     raise NoStackError
 
 
-def app_of(scope: Any) -> AppExports:  # noqa: ANN401 (a construct)
+def app_of(scope: Construct) -> AppExports:
     root = scope.node.root
     ref = reference(root)
     if ref not in _APPS:
@@ -176,14 +178,14 @@ def app_of(scope: Any) -> AppExports:  # noqa: ANN401 (a construct)
     return _APPS[ref]
 
 
-def stack_of(scope: Any) -> Stack:  # noqa: ANN401 (a construct)
+def stack_of(scope: Construct) -> Stack:
     """The exports and imports of a construct's own stack. Raises `NoStackError` if it is not in one."""
     stack = _own(scope)
     return app_of(stack).stack(stack)
 
 
 @contextmanager
-def at(construct: Any) -> Iterator[None]:  # noqa: ANN401 (a construct)
+def at(construct: Construct) -> Iterator[None]:
     """Report any error of strongref as a `ConstructError` with the construct's path."""
     try:
         yield

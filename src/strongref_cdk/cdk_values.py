@@ -21,6 +21,9 @@ from strongref_toolkit.jsii_objects import reference, same
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from constructs import Construct
+
+    from strongref.untyped import Untyped
     from strongref_objects.base import Target
     from strongref_toolkit.intrinsics import Tree
 
@@ -39,8 +42,8 @@ def as_token(value: str) -> str:
     return token
 
 
-def with_tokens(obj: Any, target: Target) -> Any:  # noqa: ANN401 (an object of a declared type)
-    """The same object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
+def with_tokens(obj: Untyped, target: Target) -> Untyped:
+    """An object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
     changed = {}
     for name in members(type(obj)):
         value = getattr(obj, name)
@@ -61,14 +64,14 @@ class CanonicalReader(TreeTokenResolver):
     named by itself.
     """
 
-    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+    def __init__(self, stack: aws_cdk.Stack) -> None:
         super().__init__()
         self._stack = stack
 
-    def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, or one of the CDK's own objects)
+    def read(self, value: object) -> Tree:
         return self.tree(value, self._stack)
 
-    def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+    def resolve_token(self, t: Untyped, context: Untyped, post_processor: Untyped) -> Untyped:
         if isinstance(t, aws_cdk.Intrinsic):
             if aws_cdk.Reference.is_reference(t) and not same(aws_cdk.Stack.of(t.target), self._stack):
                 return {REFERENCE: [str(t.target.node.path), str(t.display_name)]}
@@ -93,7 +96,7 @@ def settings(obj: Declared) -> dict[str, Any]:
 def setting(attribute: str, default: object) -> Callable[[Any], Any]:
     """An attribute of a construct; None if it is what the CDK assumes of an imported one."""
 
-    def get(construct: Any) -> Any:  # noqa: ANN401 (constructs and values)
+    def get(construct: Construct) -> Untyped:
         try:
             found = getattr(construct, attribute, default)
         except REFUSALS:  # An imported construct does not say it.
@@ -106,7 +109,7 @@ def setting(attribute: str, default: object) -> Callable[[Any], Any]:
 def late_setting(attribute: str) -> Callable[[Any], Any]:
     """An attribute that the program can still change, as by another index: a token, always the same."""
 
-    def get(construct: Any) -> str | None:  # noqa: ANN401 (a construct)
+    def get(construct: Construct) -> str | None:
         read = setting(attribute, None)
         if read(construct) is None:
             return None

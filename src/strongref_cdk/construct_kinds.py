@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
+    from strongref.untyped import Untyped
     from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, SerializationContext
     from strongref_objects.channels import Channel
     from strongref_objects.stack import Stack
@@ -49,13 +50,7 @@ class ConstructKind(Generic[T]):
         _KINDS[self.declared] = self
 
     def export(
-        self,
-        construct: T,
-        name: str,
-        *,
-        via: Channel | None = None,
-        description: str | None = None,
-        **parts: Any,  # noqa: ANN401 (constructs and values)
+        self, construct: T, name: str, *, via: Channel | None = None, description: str | None = None, **parts: Any
     ) -> None:
         """Export a construct with all its parts from its stack.
 
@@ -82,7 +77,7 @@ class ConstructKind(Generic[T]):
         type: ResolveType = ResolveType.SYNTHESIS,  # noqa: A002 (the design's word)
         weak: bool = False,
         via: Channel | None = None,
-        **options: Any,  # noqa: ANN401 (the CDK's)
+        **options: Any,
     ) -> T:
         """The construct of an object that another stack exports, of this app or any other: the same each time.
 
@@ -102,7 +97,7 @@ class ConstructKind(Generic[T]):
             ctx = found.stack.import_object(found.name, type=type, weak=weak, via=via)
             return self.imported(ctx, ConstructPlace.of_import(ctx, via), options)
 
-    def from_arn(self, scope: Construct, arn: str, **more: Any) -> T:  # noqa: ANN401 (constructs, values, the CDK's options)
+    def from_arn(self, scope: Construct, arn: str, **more: Any) -> T:
         """The construct of an existing resource, by its ARN: the same each time. Nothing holds it.
 
         Args:
@@ -120,13 +115,7 @@ class ConstructKind(Generic[T]):
             return self.referenced(stack, obj, ConstructPlace.of_name(f"from{of.__name__}Arn", arn, stack), options)
 
     def from_name(
-        self,
-        scope: Construct,
-        name: str,
-        *,
-        region: str | None = None,
-        account: str | None = None,
-        **more: Any,  # noqa: ANN401 (as above)
+        self, scope: Construct, name: str, *, region: str | None = None, account: str | None = None, **more: Any
     ) -> T:
         """The construct of an existing resource, by its name or ID: the same each time. Nothing holds it.
 
@@ -147,7 +136,7 @@ class ConstructKind(Generic[T]):
             place = ConstructPlace.of_name(f"from{of.__name__}Name", name, stack).located(stack, region, account)
             return self.referenced(stack, obj, place, options)
 
-    def lookup(self, scope: Construct, tags: Mapping[str, str], **more: Any) -> T:  # noqa: ANN401 (as above)
+    def lookup(self, scope: Construct, tags: Mapping[str, str], **more: Any) -> T:
         """The construct of the only resource that has all of these tags, in the stack's account and region.
 
         The context file keeps it. Nothing holds it.
@@ -169,7 +158,7 @@ class ConstructKind(Generic[T]):
             place = ConstructPlace(stack.scope, f"lookup{of.__name__}:{urlencode(sorted(tags.items()))}", is_local=True)
             return self.referenced(stack, obj, place, options)
 
-    def object_of(self, construct: T, **parts: Any) -> Declared:  # noqa: ANN401 (values, constructs and objects)
+    def object_of(self, construct: T, **parts: Any) -> Declared:
         """The object of a construct, with `parts` for the members that the construct does not have.
 
         Raises:
@@ -181,8 +170,8 @@ class ConstructKind(Generic[T]):
         found = {name: self._value(construct, name) for name in members(self.declared) if name not in given}
         return self.declared.assembled_by(as_objects(self.declared, found).get, given, "the construct")
 
-    def serializable(self, construct: T, **parts: Any) -> Serializable:  # noqa: ANN401 (as above)
-        """The same with everything that the construct has, such as an encrypted bucket's key. Errors as above."""
+    def serializable(self, construct: T, **parts: Any) -> Serializable:
+        """A construct's object with all that it has, such as an encrypted bucket's key; errors as `object_of`."""
         objects = [self.object_of(construct, **parts)]
         for wider in self.wider:
             kind = kind_of(wider)
@@ -191,7 +180,7 @@ class ConstructKind(Generic[T]):
                 objects.append(kind.object_of(construct, **parts))
         return objects[0] if len(objects) == 1 else _SeveralObjects(objects)
 
-    def construct(self, place: ConstructPlace, obj: Declared, **options: Any) -> T:  # noqa: ANN401 (the CDK's)
+    def construct(self, place: ConstructPlace, obj: Declared, **options: Any) -> T:
         """The construct of an object. Raises `CdkError` if the CDK cannot make one."""
         try:
             return self.make(place, obj, **{**settings(obj), **options})
@@ -226,12 +215,12 @@ class ConstructKind(Generic[T]):
         return construct
 
     def _free(self, place: ConstructPlace) -> ConstructPlace:
-        """The same place with an ID that is free there: one object can be read as two types."""
+        """A place with an ID that is free there: one object can be read as two types."""
         more = (f"{place.id}-{number}" for number in count(2))
         ids = chain([place.id, f"{place.id}-{self.declared.__name__}"], more)
         return place._replace(id=next(each for each in ids if not place.scope.node.try_find_child(each)))
 
-    def _value(self, construct: T, name: str) -> Any:  # noqa: ANN401 (see `get`)
+    def _value(self, construct: T, name: str) -> Untyped:
         label = self.declared.declared.label
         try:
             return self.get[name](construct) if name in self.get else getattr(construct, name)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Finish = Callable[[Sequence[Mapping[str, Any]]], None]
 
 
-def when_finished(stack: Any, finish: Finish) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+def when_finished(stack: aws_cdk.Stack, finish: Finish) -> None:
     """Call a function with the templates of a stack's stage whenever they are finished: before they are written."""
     stage = aws_cdk.Stage.of(stack) or stack.node.root
     ref = reference(stage)
@@ -34,7 +34,7 @@ def when_finished(stack: Any, finish: Finish) -> None:  # noqa: ANN401 (an aws_c
 class _FinishedTemplates:
     """Not a validation: the CDK has no other step in which templates are complete and can still change."""
 
-    def __init__(self, stage: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stage)
+    def __init__(self, stage: aws_cdk.Stage) -> None:
         self._stage = stage
         self.finish: list[Finish] = []
 
@@ -57,11 +57,11 @@ class _FinishedTemplates:
 
 @jsii.implements(aws_cdk.ISynthesisSession)
 class _Session:
-    def __init__(self, builder: Any) -> None:  # noqa: ANN401 (an aws_cdk.cx_api.CloudAssemblyBuilder)
+    def __init__(self, builder: aws_cdk.cx_api.CloudAssemblyBuilder) -> None:
         self._builder = builder
 
     @property
-    def assembly(self) -> Any:  # noqa: ANN401 (as above)
+    def assembly(self) -> aws_cdk.cx_api.CloudAssembly:
         return self._builder
 
     @property
@@ -77,23 +77,23 @@ class _Session:
 class _TemplateWriter(aws_cdk.StackSynthesizer):  # type: ignore[misc]  # the CDK is not read by mypy
     """Writes a stack's template and nothing else; the stack keeps its own synthesizer."""
 
-    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+    def __init__(self, stack: aws_cdk.Stack) -> None:
         super().__init__()
         self._stack = stack
         self.bind(stack)
 
-    def template(self, builder: Any) -> Mapping[str, Any]:  # noqa: ANN401 (as above)
+    def template(self, builder: aws_cdk.cx_api.CloudAssemblyBuilder) -> Mapping[str, Any]:
         self.synthesize(_Session(builder))
         found: dict[str, Any] = json.loads(Path(builder.outdir, self._stack.template_file).read_text(encoding="utf-8"))
         return found
 
-    def synthesize(self, session: Any) -> None:  # noqa: ANN401 (an aws_cdk.ISynthesisSession)
+    def synthesize(self, session: aws_cdk.ISynthesisSession) -> None:
         self._synthesize_template(session)
 
-    def add_file_asset(self, asset: Any) -> Any:  # noqa: ANN401 (the CDK's)
+    def add_file_asset(self, asset: aws_cdk.FileAssetSource) -> aws_cdk.FileAssetLocation:
         raise NotImplementedError
 
-    def add_docker_image_asset(self, asset: Any) -> Any:  # noqa: ANN401 (the CDK's)
+    def add_docker_image_asset(self, asset: aws_cdk.DockerImageAssetSource) -> aws_cdk.DockerImageAssetLocation:
         raise NotImplementedError
 
 

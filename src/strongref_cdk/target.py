@@ -20,6 +20,7 @@ from strongref_toolkit.json_values import texts_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Intrinsic, Text, TextList
 
 _SCOPE = "Strongref"
@@ -29,7 +30,7 @@ _SECRETS = ("{{resolve:secretsmanager", "{{resolve:ssm-secure")
 """CloudFormation replaces these by secrets (AWS: CloudFormation User Guide, dynamic references)."""
 
 
-def top_of(stack: Any) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
+def top_of(stack: aws_cdk.Stack) -> aws_cdk.Stack:
     """The stack itself, or the top stack that it is nested in."""
     while stack.nested_stack_parent:
         stack = stack.nested_stack_parent
@@ -48,11 +49,11 @@ class CdkTarget:
         account: the stack's account; None if it has none of its own.
     """
 
-    def __new__(cls, stack: Any) -> CdkTarget:  # noqa: ANN401, PYI034 (an aws_cdk.Stack)
+    def __new__(cls, stack: aws_cdk.Stack) -> CdkTarget:  # noqa: PYI034 (an aws_cdk.Stack)
         """The target of the stack: the same each time."""
         return _TARGETS.setdefault(reference(stack), super().__new__(cls))
 
-    def __init__(self, stack: Any) -> None:  # noqa: ANN401 (an aws_cdk.Stack)
+    def __init__(self, stack: aws_cdk.Stack) -> None:
         if hasattr(self, "stack"):
             return
         self.stack = stack
@@ -121,7 +122,7 @@ class CdkTarget:
             self._elements = [each for each in found if reference(each) not in self._own]
         return [each for each in self._elements if self._logical_id(each)]
 
-    def _logical_id(self, element: Any) -> str:  # noqa: ANN401 (an aws_cdk.CfnElement)
+    def _logical_id(self, element: aws_cdk.CfnElement) -> str:
         """An element's logical ID; empty if it is in another template, such as a nested stack's."""
         ref = reference(element)
         if ref not in self._logical_ids:
@@ -158,7 +159,7 @@ class CdkTarget:
         token: list[str] = aws_cdk.Token.as_list(self._reference(intrinsic, aws_cdk.ResolutionTypeHint.STRING_LIST))
         return token
 
-    def _reference(self, value: Intrinsic, hint: Any = None) -> Any:  # noqa: ANN401 (what makes a token)
+    def _reference(self, value: Intrinsic, hint: str | None = None) -> aws_cdk.IResolvable:
         """What makes a token. For a resource that was put here, a reference that the CDK can give to other stacks."""
         name, argument = intrinsic(dict(value)) or ("", None)
         if name == "Fn::GetAtt" and isinstance(argument, list | str):
@@ -168,7 +169,7 @@ class CdkTarget:
         return _plain(value)
 
     @cached_property
-    def scope(self) -> Any:  # noqa: ANN401 (a Construct)
+    def scope(self) -> Construct:
         """The construct that contains everything that strongref adds."""
         return self.stack.node.try_find_child(_SCOPE) or Construct(self.stack, _SCOPE)
 
@@ -179,7 +180,7 @@ _TARGETS: dict[str, CdkTarget] = {}
 class _LateResource(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is not read by mypy
     """A resource whose properties can change until the CDK reads them."""
 
-    def __init__(self, scope: Any, construct_id: str, type_name: str) -> None:  # noqa: ANN401 (a Construct)
+    def __init__(self, scope: Construct, construct_id: str, type_name: str) -> None:
         self.put_properties: dict[str, Any] = {}
         super().__init__(scope, construct_id, type=type_name)
 
@@ -193,8 +194,8 @@ def _known(value: str) -> str | None:
     return None if aws_cdk.Token.is_unresolved(value) else value
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (a value of a template)
-    """The same with dictionaries and lists, which jsii needs."""
+def _plain(value: AnyJson) -> AnyJson:
+    """A value with dictionaries and lists in place of other maps and sequences: jsii needs them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

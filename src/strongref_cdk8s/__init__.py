@@ -4,7 +4,7 @@
     CdkTfResolver   tokens of the CDK for Terraform, from Terraform states
     TokenResolver   `${cfn:…}` and the other tokens of `strongref resolve`
 
-Each is imported with its own dependencies: an app without Terraform does not need cdktf.
+Each is imported with its own dependencies: an app without Terraform does not need cdktf. Public are these three alone.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
@@ -16,6 +16,8 @@ from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import aws_cdk
 
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
@@ -36,7 +38,7 @@ class AwsCdkResolver(CloudResolver):
     def __init__(
         self,
         *,
-        app: Any = None,  # noqa: ANN401 (an aws_cdk.App)
+        app: aws_cdk.App | None = None,
         attributes: bool = False,
         region: str | None = None,
         role: str | None = None,
@@ -77,7 +79,7 @@ class AwsCdkResolver(CloudResolver):
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
 
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a number or an object of the CDK)
+    def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:
             return self._values.get(f"text {value}", lambda: self._as_output(value))
         if isinstance(value, str | list | float):
@@ -93,7 +95,7 @@ class AwsCdkResolver(CloudResolver):
             pass
         raise NotWhole
 
-    def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
+    def _value(self, value: object) -> Json:
         tree = self._reader.read(value)
         for _, literal in texts_in(tree):
             found = leftover(literal)

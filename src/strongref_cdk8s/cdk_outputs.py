@@ -25,6 +25,9 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from constructs import Construct
+
+    from strongref.untyped import Untyped
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
@@ -48,7 +51,7 @@ class TokenReader(TreeTokenResolver):
         with TemporaryDirectory() as folder:  # The CDK creates its output folder at once.
             self._scope = aws_cdk.Stack(aws_cdk.App(auto_synth=False, outdir=folder), "strongref")
 
-    def read(self, value: Any) -> Tree:  # noqa: ANN401 (text, a list, a number or an object of the CDK)
+    def read(self, value: object) -> Tree:
         """What a value with tokens in it stands for: CloudFormation's JSON, with references by path.
 
         Raises:
@@ -64,7 +67,7 @@ class TokenReader(TreeTokenResolver):
             problem = "CloudFormation cannot join it as text"
         raise UnreadableTokenError(shown_tokens(value), problem)
 
-    def number(self, app: Any) -> int:  # noqa: ANN401 (a construct)
+    def number(self, app: Construct) -> int:
         """An app's number; a new app is added to `apps`."""
         for number, known in enumerate(self.apps):
             if same(known, app):
@@ -72,7 +75,7 @@ class TokenReader(TreeTokenResolver):
         self.apps.append(app)
         return len(self.apps) - 1
 
-    def resolve_token(self, t: Any, context: Any, post_processor: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+    def resolve_token(self, t: Untyped, context: Untyped, post_processor: Untyped) -> Untyped:
         if not aws_cdk.Reference.is_reference(t):
             return super().resolve_token(t, context, post_processor)
         path = f"{self.number(t.target.node.root)}:{t.target.node.path}"
@@ -84,12 +87,12 @@ class TokenReader(TreeTokenResolver):
 class DefinedOutput:
     """An output that an app defines. Each attribute is read from the CDK when it is first needed."""
 
-    def __init__(self, output: Any, reader: TokenReader) -> None:  # noqa: ANN401 (an aws_cdk.CfnOutput)
+    def __init__(self, output: aws_cdk.CfnOutput, reader: TokenReader) -> None:
         self._output = output
         self._reader = reader
 
     @cached_property
-    def stack(self) -> Any:  # noqa: ANN401 (an aws_cdk.Stack)
+    def stack(self) -> aws_cdk.Stack:
         return aws_cdk.Stack.of(self._output)
 
     @cached_property
@@ -246,7 +249,7 @@ class AppOutputs:
         return StackAttributes(self._stack_outputs)
 
 
-def _deployed(stack: Any) -> tuple[str, str | None, str | None]:  # noqa: ANN401 (an aws_cdk.Stack)
+def _deployed(stack: aws_cdk.Stack) -> tuple[str, str | None, str | None]:
     """How CloudFormation finds a stack: by its name, and by its region and account if it has its own.
 
     It names nested stacks itself: they are found by the root's name and the logical IDs that lead to them, with dots.

@@ -56,7 +56,7 @@ class CdkTfResolver(CloudResolver):
 
     def __init__(
         self,
-        *stacks: Any,  # noqa: ANN401 (cdktf.TerraformStack)
+        *stacks: Any,
         state: str | Mapping[str, str] | None = None,
         sensitive: bool = False,
         allow: Iterable[str] = (),
@@ -116,14 +116,14 @@ class CdkTfResolver(CloudResolver):
     def split(self, text: str) -> Iterator[str]:
         return split_at(_MARK, text)
 
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or an object of cdktf)
+    def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:
             raise NotWhole
         if isinstance(value, str | float | list | dict):
             return self._values.get(f"{type(value).__name__} {value}", lambda: self._value(value))
         return self._value(value)
 
-    def _value(self, value: Any) -> Json:  # noqa: ANN401 (as above)
+    def _value(self, value: object) -> Json:
         given = self._expressions.expression(value)
         expression = in_braces(given)
         if expression is None:
@@ -140,7 +140,7 @@ class CdkTfResolver(CloudResolver):
             found = self._in(self._state_with(reference, owner), reference)
         return _as_asked(value, found, expression)
 
-    def _output(self, expression: str, owner: Any) -> Json:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def _output(self, expression: str, owner: cdktf.TerraformStack) -> Json:
         shown = f"${{{shown_expression(expression)}}}"
         found = [
             (stack, output)
@@ -161,7 +161,7 @@ class CdkTfResolver(CloudResolver):
                 errors.append(error)
         raise errors[0]
 
-    def _state_with(self, reference: TerraformReference, owner: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def _state_with(self, reference: TerraformReference, owner: cdktf.TerraformStack) -> str:
         """The location of the state that has a reference: that of the reference's own stack."""
         if not self._stacks:
             if owner is not None and self._only is not None and not same(self._only, owner):
@@ -187,7 +187,7 @@ class CdkTfResolver(CloudResolver):
         )
         return states.value(reference, _ONE)
 
-    def _state_of(self, stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def _state_of(self, stack: cdktf.TerraformStack) -> str:
         name = str(stack.node.id)
         if isinstance(self._state, Mapping) and name in self._state:
             return self._state[name]

@@ -17,6 +17,7 @@ from strongref_toolkit.errors import ResolveError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.untyped import AnyJson
     from strongref_toolkit.json_values import Json
 
 _ADDRESSABLE = (cdktf.TerraformResource, cdktf.TerraformDataSource)
@@ -25,7 +26,7 @@ _ADDRESSABLE = (cdktf.TerraformResource, cdktf.TerraformDataSource)
 class ExpressionReader:
     """Reads tokens as Terraform expressions."""
 
-    def expression(self, value: Any) -> Json:  # noqa: ANN401 (text, a list, a map, a number or an object of cdktf)
+    def expression(self, value: object) -> Json:
         """What Terraform would get for a value, as in `${aws_s3_bucket.b.arn}`.
 
         Raises:
@@ -42,14 +43,14 @@ class ExpressionReader:
             return found
         raise UnreadableTokenError(shown_tokens(value), problem)
 
-    def stack_of(self, value: Any) -> Any:  # noqa: ANN401 (as above; a cdktf.TerraformStack)
+    def stack_of(self, value: object) -> cdktf.TerraformStack:
         """The stack of the first reference in a value; None if it has no reference."""
         self._scope.found = None
         with suppress(RuntimeError):  # from add_dependency below; or unreadable, which `expression` reports
             self._resolve(_addressed(value), preparing=True)
         return self._scope.found
 
-    def _resolve(self, value: Any, *, preparing: bool) -> Any:  # noqa: ANN401 (as above)
+    def _resolve(self, value: object, *, preparing: bool) -> AnyJson:
         resolver = cdktf.DefaultTokenResolver(cdktf.StringConcat())
         return cdktf.Tokenization.resolve(value, scope=self._scope, resolver=resolver, preparing=preparing)
 
@@ -68,7 +69,7 @@ class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read b
 
     found: Any = None
 
-    def add_dependency(self, dependency: Any) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def add_dependency(self, dependency: cdktf.TerraformStack) -> None:
         self.found = dependency
         raise RuntimeError("stop here")
 
@@ -84,7 +85,9 @@ class DeclaredOutput(NamedTuple):
 class StackWithState:
     """A stack that a resolver was given."""
 
-    def __init__(self, stack: Any, expressions: ExpressionReader, state_of: Callable[[Any], str]) -> None:  # noqa: ANN401 (a cdktf.TerraformStack)
+    def __init__(
+        self, stack: cdktf.TerraformStack, expressions: ExpressionReader, state_of: Callable[[Any], str]
+    ) -> None:
         self.construct = stack
         self.name = str(stack.node.id)
         self._expressions = expressions
@@ -112,14 +115,14 @@ class StackWithState:
         outputs = (each for each in self.construct.node.find_all() if isinstance(each, cdktf.TerraformOutput))
         return [DeclaredOutput(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
 
-    def _read(self, value: Any) -> str | None:  # noqa: ANN401 (as the program gave it)
+    def _read(self, value: object) -> str | None:
         try:
             return in_braces(self._expressions.expression(value))
         except ResolveError:  # the value of another output may still be readable
             return None
 
 
-def _addressed(value: Any) -> Any:  # noqa: ANN401 (any value)
+def _addressed(value: object) -> object:
     """A value with addresses in place of whole resources, as a `TerraformOutput` writes them."""
     if isinstance(value, list):
         return [_addressed(each) for each in value]
@@ -128,7 +131,7 @@ def _addressed(value: Any) -> Any:  # noqa: ANN401 (any value)
     return value.fqn if isinstance(value, _ADDRESSABLE) else value
 
 
-def state_in_backend(stack: Any) -> str:  # noqa: ANN401 (a cdktf.TerraformStack)
+def state_in_backend(stack: cdktf.TerraformStack) -> str:
     """Where a stack's own backend keeps its state; without a backend, in a file (cdktf, LocalBackend).
 
     Raises:

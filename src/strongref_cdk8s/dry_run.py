@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import cdk8s
 
 from strongref.text import cut
 from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
-from strongref_cdk8s.pieces import Piece, text_of
+from strongref_cdk8s.text_parts import TextPart, text_of
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.jsii_objects import reference
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from strongref.errors import StrongRefError
-    from strongref_cdk8s.pieces import Text
+    from strongref.untyped import AnyJson
+    from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
 
 
@@ -62,7 +63,7 @@ class AppRun:
     is_dry: bool = False  # whether a dry run is under way, which collects failures
     checked: set[str] = field(default_factory=set)  # the paths of the objects that the last dry run has resolved
     problems: dict[FieldPath, list[str]] = field(default_factory=dict)  # the failures of the dry run, by location
-    # texts that replace values, in pieces, by their objects' paths and keys
+    # texts that replace values, in parts, by their objects' paths and keys
     written: dict[str, dict[tuple[str, ...], Text]] = field(default_factory=dict, repr=False)
     # the last question about each object since then, by the object's path
     answered: dict[str, str] = field(default_factory=dict)
@@ -70,7 +71,7 @@ class AppRun:
     _of_others: Exception | None = None
 
     @classmethod
-    def of(cls, obj: Any, resolver: DryRunParticipant, question: str | None) -> AppRun:  # noqa: ANN401 (a cdk8s.ApiObject)
+    def of(cls, obj: cdk8s.ApiObject, resolver: DryRunParticipant, question: str | None) -> AppRun:
         """The run of an API object's app; the resolver takes part in it from now on.
 
         An object that the last dry run has not seen, or that is asked about again, means that the app is written again.
@@ -92,7 +93,7 @@ class AppRun:
                 run.answered[path] = question
         return run
 
-    def dry_run(self, app: Any) -> None:  # noqa: ANN401 (a cdk8s.App)
+    def dry_run(self, app: cdk8s.App) -> None:
         """Resolve everything in an app, and write nothing.
 
         Raises:
@@ -123,20 +124,20 @@ class AppRun:
         self.checked = seen
 
     def text_at(self, at: FieldPath, text: str) -> Text:
-        """A text in pieces: one open piece, unless a resolver of the run has written it."""
+        """A text in parts: one open part, unless a resolver of the run has written it."""
         known = self.written.get(at.construct, {}).get(at.key, ())
-        return known if known and text_of(known) == text else (Piece(text),)
+        return known if known and text_of(known) == text else (TextPart(text),)
 
     def write(self, at: FieldPath, value: Json, text: Text | None = None) -> None:
-        """Record what replaces a value: in pieces, if it is a text some of which may still hold tokens."""
+        """Record what replaces a value: in parts, if it is a text some of which may still hold tokens."""
         written = self.written.setdefault(at.construct, {})
         if text is not None:
             written[at.key] = text
             return
         for path, each in texts_in(value):
-            written[(*at.key, *map(str, path))] = (Piece(each, None),)
+            written[(*at.key, *map(str, path))] = (TextPart(each, None),)
 
-    def fail(self, at: FieldPath, value: Any, error: StrongRefError, obj: Any) -> None:  # noqa: ANN401 (an ApiObject)
+    def fail(self, at: FieldPath, value: AnyJson, error: StrongRefError, obj: cdk8s.ApiObject) -> None:
         """Collect the failure of a value. Outside of a dry run, start one first, so that all are reported together.
 
         Raises:
@@ -155,7 +156,7 @@ class AppRun:
         """Whether a value, or one that contains it, has failed: what is left there is not resolved."""
         return any(FieldPath(at.construct, at.key[:end]) in self.problems for end in range(len(at.key) + 1))
 
-    def _check(self, obj: Any) -> None:  # noqa: ANN401 (a cdk8s.ApiObject)
+    def _check(self, obj: cdk8s.ApiObject) -> None:
         """Resolve an object, and look for tokens that are left in it."""
         construct = obj.node.path
         self._failed = set()
@@ -174,19 +175,19 @@ class AppRun:
             if problem:
                 self.problems[at] = [str(problem)]
 
-    def _left_over(self, value: Any) -> StrongRefError | None:  # noqa: ANN401 (a single value)
+    def _left_over(self, value: AnyJson) -> StrongRefError | None:
         """The error of a value that no resolver has written."""
         for resolver in self.resolvers:
             left = resolver.token_in(value)
             if left:
                 return NothingResolvedError(left)
-        return _foreign((Piece(value),))
+        return _foreign((TextPart(value),))
 
 
 _RUNS: dict[str, AppRun] = {}
 
 
-def _foreign(parts: Iterable[Piece]) -> StrongRefError | None:
+def _foreign(parts: Iterable[TextPart]) -> StrongRefError | None:
     """The error of a token that no resolver here knows, in parts that are not fetched values.
 
     Any other `${…}` is left alone: in an app's manifests it most often belongs to the program.

@@ -12,7 +12,7 @@ import jsii
 from strongref.errors import StrongRefError
 from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath
 from strongref_cdk8s.errors import ConstructGivenError
-from strongref_cdk8s.pieces import Piece, text_of, with_values
+from strongref_cdk8s.text_parts import TextPart, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.resolution.run import as_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from strongref_cdk8s.pieces import Text
+    from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
 
 
@@ -44,7 +44,7 @@ class CloudResolver(DryRunParticipant):
 
     _run: AppRun | None = None
 
-    def resolve(self, context: Any) -> None:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+    def resolve(self, context: cdk8s.ResolutionContext) -> None:
         """Replace a value that holds tokens of this resolver.
 
         Raises:
@@ -74,7 +74,7 @@ class CloudResolver(DryRunParticipant):
         """Whether a value may hold tokens of this resolver. It is called for every value, so it has to be fast."""
 
     @abstractmethod
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text, or any other form of a token)
+    def whole(self, value: object) -> Json:
         """The value of a token.
 
         Raises:
@@ -86,9 +86,9 @@ class CloudResolver(DryRunParticipant):
     def split(self, text: str) -> Iterator[str]:
         """A text's parts in order, each token as a `Mark`."""
 
-    def _replace(self, context: Any, run: AppRun, at: FieldPath, value: Any) -> None:  # noqa: ANN401 (as above)
+    def _replace(self, context: cdk8s.ResolutionContext, run: AppRun, at: FieldPath, value: object) -> None:
         text = run.text_at(at, value) if isinstance(value, str) else None
-        if text is not None and not any(piece.is_open_to(self) for piece in text):
+        if text is not None and not any(part.is_open_to(self) for part in text):
             return
         try:
             result, made = self._resolved(value, text)
@@ -99,7 +99,7 @@ class CloudResolver(DryRunParticipant):
         if (type(result), result) != (type(value), value):
             context.replace_value(result)
 
-    def _resolved(self, value: Any, text: Text | None) -> tuple[Json, Text | None]:  # noqa: ANN401 (as above)
+    def _resolved(self, value: object, text: Text | None) -> tuple[Json, Text | None]:
         """The replacement, and its pieces if it is a text that may hold tokens of other resolvers."""
         if text is None or len(text) == 1:
             try:
@@ -108,17 +108,17 @@ class CloudResolver(DryRunParticipant):
                 pass
         errors: list[StrongRefError] = []
 
-        def pieces(part: str) -> Iterator[Piece]:
+        def split(part: str) -> Iterator[TextPart]:
             for each in self.split(part):
                 if not isinstance(each, Mark):
-                    yield Piece(each)
+                    yield TextPart(each)
                     continue
                 try:
-                    yield Piece(as_text(str(each), self.whole(str(each))), None)
+                    yield TextPart(as_text(str(each), self.whole(str(each))), None)
                 except StrongRefError as error:
                     errors.append(error)
 
-        made = with_values(text or (), self, pieces)
+        made = with_values(text or (), self, split)
         if errors:
             raise errors[0] if len(errors) == 1 else SeveralError(errors)
         return text_of(made), made
@@ -136,7 +136,7 @@ def is_marked(value: object, mark: bytes) -> bool:
     return isinstance(value, float) and struct.pack(">d", value)[:2] == mark
 
 
-def _asked(context: Any) -> tuple[Any, str]:  # noqa: ANN401 (a cdk8s.ResolutionContext)
+def _asked(context: cdk8s.ResolutionContext) -> tuple[Any, str]:
     """The value that cdk8s asks about, and an ID of the question: jsii's reference of the context.
 
     All resolvers of an app get the same context, and reading a value from it costs a message to Node.js.
@@ -156,7 +156,7 @@ def _is_an_object(value: object) -> bool:
     return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
 
 
-def check_is_value(value: Any) -> None:  # noqa: ANN401 (what a CDK is to resolve)
+def check_is_value(value: object) -> None:
     """Refuse, by `ConstructGivenError`, a construct that is no token: the CDK would follow its tree without end."""
     if hasattr(value, "node") and not (hasattr(value, "resolve") and hasattr(value, "creation_stack")):  # IResolvable
         raise ConstructGivenError(str(value.node.path) or "App")

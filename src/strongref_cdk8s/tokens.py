@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED
 from strongref_cdk8s.errors import UnknownSchemeError
@@ -14,6 +14,7 @@ from strongref_manifests.tokens import BY_DEFAULT, ON_DEMAND, TF, Token, parse, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from strongref.untyped import Untyped
     from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import Json
 
@@ -71,7 +72,7 @@ class TokenResolver(CloudResolver):
         for part in parse(text):
             yield Mark(part) if isinstance(part, Token) else part
 
-    def whole(self, value: Any) -> Json:  # noqa: ANN401 (text)
+    def whole(self, value: Untyped) -> Json:
         token, *others = parse(value)
         if others or not isinstance(token, Token):
             raise NotWhole

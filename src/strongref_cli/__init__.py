@@ -1,12 +1,15 @@
 """The command `strongref`. It works with the caller's own credentials, and all printing is done in this package.
 
-`arguments` declares every command; each runs in a module of its own, which is imported only then.
+`arguments` declares every command; each runs in a module of its own, which is imported only then. Nothing is public but
+the command.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+
+__all__: list[str] = []
 
 TYPE_CHECKING = False  # Importing `typing` takes milliseconds, in which Ctrl-C would print a traceback.
 if TYPE_CHECKING:

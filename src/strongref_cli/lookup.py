@@ -13,14 +13,15 @@ from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
-from strongref_cli.options import pairs
-from strongref_cli.output import Result, TextTable, progress, put_out, show
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
 
+    from strongref.untyped import AnyJson
     from strongref_toolkit.session import ToolSession
 
 
@@ -70,7 +71,7 @@ def _found(finder: Finder, query: ResourceQuery, names: list[str]) -> tuple[str,
     return found.identifier, {name: attribute(found, name) for name in names}
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 (JSON)
+def _text(value: AnyJson) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED
 from strongref_objects.base import ResolveType
-from strongref_objects.base.errors import (
-    BadChannelError,
-    BadNameError,
-    BadStrengthError,
-    BadTypeError,
-    OwnExportError,
-)
+from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
 from strongref_objects.base.names import construct_id
 from strongref_objects.base.values import Collector, collect
 from strongref_objects.channels import Channel, CloudFormation, CrossRegion, Parameters, cloudformation, parameters
@@ -23,6 +17,8 @@ from strongref_objects.synthesis.context_file import CONTEXT_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path as FilePath
+
+    from constructs import Construct
 
     from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, Target, Text, TextList
     from strongref_objects.base.names import Path
@@ -49,7 +45,7 @@ class Stack:
         context_file: str | FilePath = CONTEXT_FILE,
         toolbox: ToolSession | None = None,
         synthesis: Synthesis | None = None,
-        scope: Any = None,  # noqa: ANN401 (a construct, or nothing)
+        scope: Construct | None = None,
     ) -> None:
         """Create the stack.
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Value as StoredValue
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
+    from strongref.untyped import AnyJson
     from strongref_objects.base.names import Path
     from strongref_objects.channels.cloudformation import StackExport
 
@@ -102,13 +103,13 @@ class StoredObject:
         """
         if not self.joins_lists:
             return self.name == name
-        plain = name.replace("-", "")
-        return self.name in (plain, plain[:CUT_AT])
+        exported = name.replace("-", "")
+        return self.name in (exported, exported[:CUT_AT])
 
     def read(self) -> ImportedObject:
         """Where an object of a known type is read from: `SecretPartsError` for a secret that was not requested."""
 
-        def look_up(path: Path) -> Any:  # noqa: ANN401 (a text, a list or a map)
+        def look_up(path: Path) -> AnyJson:
             stored = self.stored_path(path[1:])
             if stored in self.values:
                 if isinstance(self.values[stored], Secure):

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boto3.session import Session
-from botocore.exceptions import BotoCoreError
+from botocore import xform_name
+from botocore.exceptions import ClientError
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
-from strongref_toolkit.errors import PLACEHOLDER, FetchFailedError, NoRegionError, NoWayInError, UnknownCallerError
+from strongref_toolkit.errors import PLACEHOLDER, AwsCallError, NoRegionError, NoWayInError, UnknownCallerError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
+    from strongref.untyped import Untyped
 
 CALL_TIMEOUT = timedelta(minutes=2)
 """For one call with all its retries: someone is waiting at a terminal."""
@@ -61,12 +63,9 @@ class Accounts:
             UnknownCallerError: STS does not return it.
         """
         try:
-            identity = self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)
+            return self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)["Arn"]
         except CallFailedError as error:
-            code = error.code
-        else:
-            return identity["Arn"]
-        raise UnknownCallerError(code)
+            raise UnknownCallerError(error.code) from None
 
     def clients(self, account: str | None = None) -> Clients:
         """The clients of an account. None is the caller's own, without a call to STS.
@@ -91,17 +90,15 @@ class Accounts:
                 "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
             )
         except CallFailedError as error:
-            code = error.code
-        else:
-            given = answer["Credentials"]
-            return Clients(
-                Session(
-                    aws_access_key_id=given["AccessKeyId"],
-                    aws_secret_access_key=given["SecretAccessKey"],
-                    aws_session_token=given["SessionToken"],
-                )
+            raise NoWayInError(account, role, error.code) from None
+        given = answer["Credentials"]
+        return Clients(
+            Session(
+                aws_access_key_id=given["AccessKeyId"],
+                aws_secret_access_key=given["SecretAccessKey"],
+                aws_session_token=given["SessionToken"],
             )
-        raise NoWayInError(account, role, code)
+        )
 
 
 class Where(NamedTuple):
@@ -117,6 +114,7 @@ class Aws:
     limiter: RateLimiter  # shared by everything that calls AWS
     clock: Clock
     region: str | None  # the default region; None if every token has to name one
+    shows_texts: bool = False  # whether errors have AWS's own text: only where it cannot quote a value
 
     def where(self, region: str | None, account: str | None) -> Where:
         """An account and region; None stands for the default region and the caller's own account.
@@ -140,14 +138,8 @@ class Aws:
         return Stores(self.clients(where).ssm, self.limiter, CallerDeniedError)(where.region, self.clock)
 
     def call(
-        self,
-        where: Where,
-        action: str,
-        target: str,
-        service: Callable[[Clients, str], Any],
-        method: str,
-        **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Any:  # noqa: ANN401 (the same)
+        self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
+    ) -> Untyped:
         """The response to one call.
 
         Args:
@@ -155,43 +147,47 @@ class Aws:
             action: the API action, as in `DescribeStacks`.
             target: what the call is about, for errors.
             service: the client, as in `Clients.cloudformation`.
-            method: the client's name for the action.
-            **request: its parameters.
+            **request: the action's parameters.
 
         Raises:
-            FetchFailedError: the call failed; it has AWS's error code.
+            AwsCallError: the call failed; it has AWS's error code.
             StrongRefError: as for `Accounts.clients`.
         """
-        clients = self.clients(where)
+        clients, message = self.clients(where), ""
+
+        def attempt(**given: Untyped) -> Untyped:
+            nonlocal message
+            message = ""
+            try:
+                return method(**given)
+            except ClientError as error:
+                message = error.response.get("Error", {}).get("Message", "")
+                raise
+
+        caller = RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT))
         try:
-            function = getattr(service(clients, where.region), method)
-            return RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT)).call(
-                action, function, **request
-            )
+            method = getattr(client_for(partial(service, clients), where.region), xform_name(action))
+            return caller.call(action, attempt, **request)
         except CallFailedError as error:
-            code = error.code
-        except BotoCoreError as error:  # no region has that name
-            code = type(error).__name__
-        raise FetchFailedError(action, target, where.region, code)
+            text = message if self.shows_texts else ""
+            raise AwsCallError(action, target, where.region, error.code, text) from None
 
     def pages(
-        self,
-        where: Where,
-        action: str,
-        target: str,
-        service: Callable[[Clients, str], Any],
-        method: str,
-        **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Iterator[Mapping[str, Any]]:
+        self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
+    ) -> Iterator[Any]:
         """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
         while True:
-            page = self.call(where, action, target, service, method, **request)
+            page = self.call(where, action, target, service, **request)
             yield page
-            token = next((name for name in _TOKENS if page.get(name)), None)
-            if token is None:
+            more = {asked: page[given] for given, asked in _TOKENS.items() if page.get(given)}
+            if not more:
                 return
-            request[token] = page[token]
+            request |= more
 
 
-_TOKENS = ("NextToken", "PaginationToken")
-"""The fields that lead to the next page, in requests and responses alike."""
+_TOKENS = {
+    "NextToken": "NextToken",
+    "PaginationToken": "PaginationToken",
+    "NextContinuationToken": "ContinuationToken",
+}
+"""The fields of responses that lead to the next page, and what its request calls them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import aws_cdk
 import jsii
@@ -10,6 +10,7 @@ import jsii
 from strongref_toolkit.intrinsics import joined, simplified
 
 if TYPE_CHECKING:
+    from strongref.untyped import Untyped
     from strongref_toolkit.intrinsics import Tree
 
 
@@ -19,7 +20,7 @@ class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # 
     def __init__(self) -> None:
         super().__init__(_TreeConcatenator())
 
-    def tree(self, value: Any, scope: Any) -> Tree:  # noqa: ANN401 (any value with tokens; an aws_cdk.Stack)
+    def tree(self, value: object, scope: aws_cdk.Stack) -> Tree:
         """What a value stands for in the template of a stack.
 
         Raises:
@@ -31,5 +32,5 @@ class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # 
 
 @jsii.implements(aws_cdk.IFragmentConcatenator)
 class _TreeConcatenator:
-    def join(self, left: Any, right: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+    def join(self, left: Untyped, right: Untyped) -> Untyped:
         return joined("" if left is None else left, "" if right is None else right)

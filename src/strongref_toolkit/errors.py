@@ -21,18 +21,20 @@ class ResolveError(StrongRefError):
     counted = ErrorMetric.REJECTED
 
 
-class FetchFailedError(ResolveError):
+class AwsCallError(ResolveError):
     counted = ErrorMetric.ERRORS
     action: str  # the API action, as in `DescribeStacks`
     target: str  # what the call was about
     region: str  # the call's region
     code: str  # AWS's error code
-    sentence = "{action} of {target:250} in {region} failed: {code}. {_step}"
+    message: str = ""  # AWS's own text; empty where it could quote a value
+    sentence = "{action} of {target:250} in {region} failed: {code}. {_explanation:650}"
 
     @property
-    def _step(self) -> str:
+    def _explanation(self) -> str:
         permitted = "Check the caller's credentials and permissions, the account and the region."
-        return WITHOUT_RESPONSE.get(self.code, permitted)
+        text = self.message.strip().rstrip(".")
+        return WITHOUT_RESPONSE.get(self.code) or (f"{text}." if text else permitted)
 
 
 class NoRegionError(ResolveError):

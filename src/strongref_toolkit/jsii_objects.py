@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from strongref.untyped import Untyped
 
 
-def reference(of: Any) -> str:  # noqa: ANN401 (an object of a CDK)
+def reference(of: Untyped) -> str:
     """Identifies an object of a CDK in this process.
 
     jsii keeps a Python object only while the program uses it, and none for what the CDK made itself, such as the app of
@@ -15,7 +18,7 @@ def reference(of: Any) -> str:  # noqa: ANN401 (an object of a CDK)
     return found
 
 
-def same(one: Any, other: Any) -> bool:  # noqa: ANN401 (anything)
+def same(one: object, other: object) -> bool:
     """Whether two values are equal, or one object of a CDK."""
     if hasattr(one, "__jsii_ref__") and hasattr(other, "__jsii_ref__"):
         return reference(one) == reference(other)

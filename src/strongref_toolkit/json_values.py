@@ -30,7 +30,7 @@ def document_text(document: Mapping[str, Any]) -> str:
     return f"{{\n  {properties}\n}}\n"
 
 
-def _elements(value: Any) -> str:  # noqa: ANN401 (as json)
+def _elements(value: object) -> str:
     if not (isinstance(value, (list, tuple)) and value and isinstance(value[0], (dict, list, tuple))):
         return json.dumps(value)
     lines = ",\n    ".join(map(json.dumps, value))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from boto3.session import Session
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
-from strongref_toolkit.errors import FetchFailedError, UsageError
+from strongref.aws.clients import Clients
+from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import DEFAULT_PARTITION_REGION, default_region, regions
 
 if TYPE_CHECKING:
@@ -25,18 +25,12 @@ def enabled_regions(session: ToolSession) -> list[str]:
     They are those of one partition: that of the region of the environment or of the AWS profile.
 
     Raises:
-        FetchFailedError: EC2 does not list them.
+        AwsCallError: EC2 does not list them.
     """
-    home = default_region() or DEFAULT_PARTITION_REGION
-    caller = RetryingCaller(home, session.limiter, session.clock)
-    try:
-        answer = caller.call("DescribeRegions", client_for(session.clients.ec2, home).describe_regions)
-    except CallFailedError as error:
-        code = error.code
-    else:
-        # EC2 leaves out the disabled ones by itself (AWS: DescribeRegions, AllRegions). Not every emulator does.
-        return sorted(each["RegionName"] for each in answer["Regions"] if each.get("OptInStatus") != _DISABLED)
-    raise FetchFailedError("DescribeRegions", "the account's regions", home, code)
+    aws, home = session.aws(), default_region() or DEFAULT_PARTITION_REGION
+    found = aws.call(aws.where(home, None), "DescribeRegions", "the account's regions", Clients.ec2)["Regions"]
+    # EC2 leaves out the disabled ones by itself (AWS: DescribeRegions, AllRegions). Not every emulator does.
+    return sorted(each["RegionName"] for each in found if each.get("OptInStatus") != _DISABLED)
 
 
 def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) -> list[str]:
@@ -44,7 +38,7 @@ def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) 
 
     Raises:
         UsageError: there is none.
-        FetchFailedError: as for `enabled_regions`.
+        AwsCallError: as for `enabled_regions`.
     """
     if everywhere:
         return enabled_regions(session)

@@ -17,7 +17,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.in_threads import in_threads
 from strongref.aws.parameter_store import Stores, default_key
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.errors import CallerDeniedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
@@ -83,15 +83,17 @@ class ToolSession(NamedTuple):
         """Clients by account; arguments as for `Accounts`."""
         return Accounts(self.clients, region, self.limiter, self.clock, role)
 
-    def aws(self, region: str | None, role: str | None) -> Aws:
+    def aws(self, region: str | None = None, role: str | None = None, *, shows_texts: bool = False) -> Aws:
         """AWS in any account and region. The default region is that of the environment or of the AWS profile.
 
         Args:
             region: another default region.
             role: as for `Accounts`.
+            shows_texts: as for `Aws`.
         """
         default = region or default_region()
-        return Aws(self.accounts(default or DEFAULT_PARTITION_REGION, role), self.limiter, self.clock, default)
+        accounts = self.accounts(default or DEFAULT_PARTITION_REGION, role)
+        return Aws(accounts, self.limiter, self.clock, default, shows_texts)
 
 
 def regions(given: list[str] | None) -> list[str]:

@@ -9,7 +9,7 @@ import botocore.session
 import pytest
 
 from strongref.aws.clients import MODELS, Clients
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION
+from strongref.aws.rate_limit import RATE_OF_ACTION
 from tests.support.documents import ROOT
 from tests.support.install_calls import INSTALLING
 from tools.models import CALLS, models
@@ -71,7 +71,7 @@ def test_a_client_reads_them_and_sends_what_it_would_without_them(
         assert _members(operation.output_shape) == _members(known.output_shape)
 
 
-def _members(shape: Any) -> dict[str, Any]:  # noqa: ANN401 (botocore's)
+def _members(shape: Any) -> dict[str, Any]:
     found: dict[str, Any] = defaultdict(dict)
     for name, member in (shape.members if shape else {}).items():
         found[name] = (member.type_name, member.serialization)

@@ -26,14 +26,14 @@ def test_reads_that_show_every_write_at_once_have_no_lag(capsys: pytest.CaptureF
 class Late:
     """A client whose lists of a path show a parameter at the third look only."""
 
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 (of any service)
+    def __init__(self, client: Any) -> None:
         self._client = client
         self.looks = 0
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (likewise)
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
-    def get_parameters_by_path(self, **request: Any) -> Any:  # noqa: ANN401 (likewise)
+    def get_parameters_by_path(self, **request: Any) -> Any:
         self.looks += 1
         return {"Parameters": []} if self.looks < 3 else self._client.get_parameters_by_path(**request)
 

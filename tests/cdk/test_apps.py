@@ -371,7 +371,7 @@ def test_the_constructs_of_a_stack_are_asked_for_once_for_each_export(
     asked: list[str] = []
     plain = Node.find_all
 
-    def counted(self: Node, *order: Any) -> Any:  # noqa: ANN401 (as the CDK has it)
+    def counted(self: Node, *order: Any) -> Any:
         asked.append(self.path)
         return plain(self, *order)
 

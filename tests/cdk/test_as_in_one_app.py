@@ -72,11 +72,11 @@ class Use:
         return f"{self.kind}: {self.what}"
 
 
-def security_group(stack: cdk.Stack, **more: Any) -> ec2.SecurityGroup:  # noqa: ANN401 (the CDK's)
+def security_group(stack: cdk.Stack, **more: Any) -> ec2.SecurityGroup:
     return ec2.SecurityGroup(stack, "Group", vpc=vpc(stack), **more)
 
 
-def connected(stack: cdk.Stack, shared: Any) -> None:  # noqa: ANN401 (a construct)
+def connected(stack: cdk.Stack, shared: Any) -> None:
     """Traffic in both directions, from and to a group of the using stack and addresses."""
     own = ec2.SecurityGroup(stack, "Web", vpc=beside(stack), allow_all_outbound=False)
     shared.connections.allow_from(own, ec2.Port.tcp(443))
@@ -435,7 +435,7 @@ def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.Mon
     assert any(each["GroupId"] == group and each.get("DestinationSecurityGroupId") for each in map(json.loads, traffic))
 
 
-def run(program: str, **names: Any) -> dict[str, Any]:  # noqa: ANN401 (what the program calls so)
+def run(program: str, **names: Any) -> dict[str, Any]:
     exec(program, names)  # noqa: S102 (an example)
     return names
 

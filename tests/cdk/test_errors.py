@@ -351,8 +351,8 @@ def test_without_the_cdk_the_package_says_so_and_other_failures_are_themselves(m
         ImportError, match=r"strongref_cdk needs aws_cdk, which is not installed: pip install 'strongref\[cdk\]'"
     ):
         importlib.import_module("strongref_cdk")
-    monkeypatch.setitem(sys.modules, "strongref_cdk.ready", None)
-    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.ready"):
+    monkeypatch.setitem(sys.modules, "strongref_cdk.aws_constructs", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.aws_constructs"):
         importlib.import_module("strongref_cdk")
 
 

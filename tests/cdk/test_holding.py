@@ -27,7 +27,7 @@ A, B, C = "eu-west-1a", "eu-west-1b", "eu-west-1c"
 GROUPS = {"ingress": ec2.SubnetType.PUBLIC, "dmz": ec2.SubnetType.PUBLIC, "apps": ec2.SubnetType.PRIVATE_ISOLATED}
 
 
-def text(value: Any) -> str:  # noqa: ANN401 (of a template)
+def text(value: Any) -> str:
     """What CloudFormation may make of a value."""
     if isinstance(value, str):
         return value
@@ -60,7 +60,7 @@ def group(stack: cdk.Stack, vpc: ec2.IVpc) -> ec2.SecurityGroup:
     return ec2.SecurityGroup(stack, "Group", vpc=vpc)
 
 
-def web(scope: Any = None) -> cdk.Stack:  # noqa: ANN401 (an App or a Stage)
+def web(scope: Any = None) -> cdk.Stack:
     return cdk_apps.stack(scope or cdk.App(), "Web")
 
 

@@ -32,7 +32,7 @@ from strongref_objects.base.errors import (
 )
 from strongref_objects.channels.environment import from_environment
 from strongref_objects.channels.json_text import JsonSerializationContext, from_json
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps, fake_cloudcontrol
 from tests.support.cdk_apps import ACCOUNT, EU, US, deploy
@@ -528,7 +528,7 @@ def test_an_error_inside_the_cdk_s_own_code_is_readable_and_leaves_nothing_behin
     """Aspects and lazy values are called from the CDK's own process, through which only text comes back."""
 
     class Importing:
-        def visit(self, node: Any) -> None:  # noqa: ANN401 (a construct)
+        def visit(self, node: Any) -> None:
             if isinstance(node, sqs.Queue):
                 shared.import_bucket(node, "JohnnyBucket")
 

@@ -34,7 +34,7 @@ def deployed(case: Case) -> None:
     cdk_apps.deploy({f"Thing-{key}": value for key, value in case.values.items()}, "Producer")
 
 
-def exported(case: Case, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (the function's)
+def exported(case: Case, **more: Any) -> dict[str, Any]:
     """The outputs of an app that exports it, by the names of their exports."""
     stack = cdk_apps.stack(cdk.App(), "Producer")
     case.export(case.make(stack), "Thing", **more)

@@ -15,7 +15,7 @@ from aws_cdk import aws_s3 as s3
 from cdk8s_plus_31 import k8s
 from moto import mock_aws
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, Turn
+from strongref.aws.rate_limit import RateLimiter, Turn
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.dry_run import AppRun
 from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms
@@ -544,7 +544,7 @@ def test_what_fails_for_other_reasons_is_left_to_cdk8s(asked: list[tuple[object,
 
     @jsii.implements(cdk8s.IResolver)
     class Other:
-        def resolve(self, context: Any) -> None:  # noqa: ANN401
+        def resolve(self, context: Any) -> None:
             if context.value == "broken":
                 raise KeyError("other")
 

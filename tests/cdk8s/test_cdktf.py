@@ -38,12 +38,12 @@ STATE = Path(__file__).parents[1] / "terraform" / "site.tfstate"
 
 
 @pytest.fixture
-def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 (cdktf is not typed here)
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     return cdktf.TerraformStack(cdktf.App(outdir=str(tmp_path / "cdktf.out")), "Stack")
 
 
-def resource(stack: Any, kind: str, name: str) -> Any:  # noqa: ANN401 (the same)
+def resource(stack: Any, kind: str, name: str) -> Any:
     return cdktf.TerraformResource(stack, name, terraform_resource_type=kind)
 
 
@@ -59,7 +59,7 @@ def failing(made: Manifests) -> str:
     return str(failed.value)
 
 
-def test_a_reference_becomes_what_the_state_has_at_its_address(stack: Any) -> None:  # noqa: ANN401
+def test_a_reference_becomes_what_the_state_has_at_its_address(stack: Any) -> None:
     bucket = resource(stack, "aws_s3_bucket", "site")
     vpc = cdktf.TerraformDataSource(stack, "default", terraform_resource_type="aws_vpc")
     database = resource(stack, "aws_db_instance", "main")
@@ -81,13 +81,13 @@ def test_a_reference_becomes_what_the_state_has_at_its_address(stack: Any) -> No
     }
 
 
-def test_a_state_alone_is_enough_for_references(stack: Any) -> None:  # noqa: ANN401
+def test_a_state_alone_is_enough_for_references(stack: Any) -> None:
     bucket = resource(stack, "aws_s3_bucket", "site")
     data = {"name": bucket.get_string_attribute("bucket")}
     assert manifests(data, CdkTfResolver(state=str(STATE))).data() == {"name": "site-7f3a"}
 
 
-def test_lists_maps_and_numbers_are_written_as_such(stack: Any) -> None:  # noqa: ANN401
+def test_lists_maps_and_numbers_are_written_as_such(stack: Any) -> None:
     worker = resource(stack, "aws_lambda_function", "api")
     bucket = resource(stack, "aws_s3_bucket", "site")
     output = cdktf.TerraformOutput(stack, "subnet_ids", value=cdktf.Fn.compact(worker.get_list_attribute("ids")))
@@ -112,7 +112,7 @@ def test_lists_maps_and_numbers_are_written_as_such(stack: Any) -> None:  # noqa
         resolver.whole(own)
 
 
-def test_what_only_terraform_can_evaluate_is_an_output_of_its_stack(stack: Any) -> None:  # noqa: ANN401
+def test_what_only_terraform_can_evaluate_is_an_output_of_its_stack(stack: Any) -> None:
     bucket = resource(stack, "aws_s3_bucket", "site")
     joined = cdktf.Fn.join("-", [bucket.get_string_attribute("bucket"), "x"])
     output = cdktf.TerraformOutput(stack, "bucket", value=joined)
@@ -126,7 +126,7 @@ def test_what_only_terraform_can_evaluate_is_an_output_of_its_stack(stack: Any) 
         assert "Make it the value of a TerraformOutput of that stack" in text
 
 
-def test_a_whole_resource_is_the_map_of_its_attributes(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_a_whole_resource_is_the_map_of_its_attributes(stack: Any, tmp_path: Path) -> None:
     bucket = resource(stack, "aws_s3_bucket", "Bucket")
     for output, value in {"whole": bucket, "within": {"a": [bucket]}, "stack": stack}.items():
         cdktf.TerraformOutput(stack, output, value=value)
@@ -146,7 +146,7 @@ def test_a_whole_resource_is_the_map_of_its_attributes(stack: Any, tmp_path: Pat
             resolver.whole(construct)
 
 
-def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None:  # noqa: ANN401
+def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None:
     database = resource(stack, "aws_db_instance", "main")
     data = {"password": database.get_string_attribute("password")}
     text = failing(manifests(data, CdkTfResolver(stack, state=str(STATE))))
@@ -156,7 +156,7 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None
         assert manifests(data, CdkTfResolver(stack, state=str(STATE), **given)).data() == {"password": "correct-horse"}
 
 
-def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: Path) -> None:
     bucket = resource(stack, "aws_s3_bucket", "side")
     data = {"a": bucket.get_string_attribute("bucket"), "b": "${TfToken[TOKEN.99999]}"}
     made = Manifests(CdkTfResolver(stack, state=str(STATE)), outdir=tmp_path / "dist")
@@ -175,10 +175,7 @@ def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: 
     assert list((tmp_path / "dist").iterdir()) == []
 
 
-def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
-    stack: Any,  # noqa: ANN401
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_state_is_where_the_stack_s_own_backend_keeps_it(stack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def reading(where: str, _aws: object) -> TerraformState:
@@ -187,7 +184,7 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
 
     monkeypatch.setattr(source, "read_at", reading)
 
-    def resolved(stack: Any) -> dict[str, Any]:  # noqa: ANN401
+    def resolved(stack: Any) -> dict[str, Any]:
         data = {"name": resource(stack, "aws_s3_bucket", "site").get_string_attribute("bucket")}
         return manifests(data, CdkTfResolver(stack)).data()
 
@@ -217,7 +214,7 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(
         resolved(other)
 
 
-def test_of_several_stacks_it_is_the_one_that_defines_it(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_of_several_stacks_it_is_the_one_that_defines_it(stack: Any, tmp_path: Path) -> None:
     other = cdktf.TerraformStack(stack.node.root, "Other")
     third = cdktf.TerraformStack(stack.node.root, "Third")
     (tmp_path / "terraform.Third.tfstate").write_bytes(STATE.read_bytes())
@@ -254,7 +251,7 @@ def test_of_several_stacks_it_is_the_one_that_defines_it(stack: Any, tmp_path: P
     assert "data.elsewhere: ${aws_eip.one.id} belongs to a stack NotGiven that CdkTfResolver was not given" in text
 
 
-def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs: Any) -> str:  # noqa: ANN401
+def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs: Any) -> str:
     """A state with one bucket, which is called Bucket."""
     instance = {"attributes": dict(attributes)}
     resources = [{"mode": "managed", "type": "aws_s3_bucket", "name": "Bucket", "instances": [instance]}]
@@ -264,7 +261,7 @@ def in_state(tmp_path: Path, name: str, attributes: Mapping[str, Any], **outputs
     return str(file)
 
 
-def test_stacks_that_are_built_alike_are_distinguished(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_stacks_that_are_built_alike_are_distinguished(stack: Any, tmp_path: Path) -> None:
     """One for each stage: their addresses are the same, and so are their outputs."""
     app = stack.node.root
     stages = {name: cdktf.TerraformStack(app, name) for name in ("dev", "prod")}
@@ -288,7 +285,7 @@ def test_stacks_that_are_built_alike_are_distinguished(stack: Any, tmp_path: Pat
         CdkTfResolver(*stages.values(), state=state["dev"])
 
 
-def test_what_names_no_stack_belongs_to_the_only_one_that_defines_it(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_what_names_no_stack_belongs_to_the_only_one_that_defines_it(stack: Any, tmp_path: Path) -> None:
     other = cdktf.TerraformStack(stack.node.root, "Other")
     resource(other, "aws_s3_bucket", "Bucket")
     for each in (stack, other):
@@ -306,7 +303,7 @@ def test_what_names_no_stack_belongs_to_the_only_one_that_defines_it(stack: Any,
         resolver.whole(cdktf.Token.as_any("${aws_s3_bucket.None.bucket}"))
 
 
-def test_of_several_outputs_of_one_value_one_that_is_applied_will_do(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_of_several_outputs_of_one_value_one_that_is_applied_will_do(stack: Any, tmp_path: Path) -> None:
     bucket = resource(stack, "aws_s3_bucket", "Bucket")
     value = cdktf.Fn.upper(bucket.get_string_attribute("bucket"))
     for name in ("a", "up"):
@@ -317,7 +314,7 @@ def test_of_several_outputs_of_one_value_one_that_is_applied_will_do(stack: Any,
     assert "data.x: There is no output.a in the Terraform state" in text
 
 
-def test_an_output_that_is_defined_later_is_found_then(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_an_output_that_is_defined_later_is_found_then(stack: Any, tmp_path: Path) -> None:
     bucket = resource(stack, "aws_s3_bucket", "Bucket")
     value = cdktf.Fn.upper(bucket.get_string_attribute("bucket"))
     made = manifests({"x": value}, CdkTfResolver(stack, state=in_state(tmp_path, "s", {"bucket": "b"}, up="UP")))
@@ -326,13 +323,13 @@ def test_an_output_that_is_defined_later_is_found_then(stack: Any, tmp_path: Pat
     assert made.data() == {"x": "UP"}
 
 
-def test_text_that_holds_an_expression_is_no_value(stack: Any) -> None:  # noqa: ANN401
+def test_text_that_holds_an_expression_is_no_value(stack: Any) -> None:
     bucket = resource(stack, "aws_s3_bucket", "site")
     name = bucket.get_string_attribute("bucket")
 
     @jsii.implements(cdktf.IStringProducer)
     class Inside:
-        def produce(self, _context: Any) -> str:  # noqa: ANN401
+        def produce(self, _context: Any) -> str:
             return f"pw-hunter2-{name}"
 
     text = failing(manifests({"x": cdktf.Lazy.string_value(Inside())}, CdkTfResolver(stack, state=str(STATE))))
@@ -340,7 +337,7 @@ def test_text_that_holds_an_expression_is_no_value(stack: Any) -> None:  # noqa:
     assert "hunter2" not in text.partition("could not be resolved")[2]
 
 
-def test_a_number_that_would_not_stay_exact_is_refused(stack: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_a_number_that_would_not_stay_exact_is_refused(stack: Any, tmp_path: Path) -> None:
     bucket = resource(stack, "aws_s3_bucket", "Bucket")
     resolver = CdkTfResolver(stack, state=in_state(tmp_path, "s", {"big": 2**53, "port": 80}))
     assert resolver.whole(bucket.get_number_attribute("port")) == 80
@@ -379,9 +376,7 @@ def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
     assert list(here.iterdir()) == []
 
 
-def test_references_between_stacks_are_resolved_in_the_stack_that_they_refer_to(
-    stack: Any,  # noqa: ANN401
-) -> None:
+def test_references_between_stacks_are_resolved_in_the_stack_that_they_refer_to(stack: Any) -> None:
     """Once cdktf has written its app, the same token is another one in the other stack. It writes the same again."""
     other = cdktf.TerraformStack(stack.node.root, "Other")
     name = resource(stack, "aws_s3_bucket", "site").get_string_attribute("bucket")
@@ -401,7 +396,7 @@ def test_without_a_stack_or_a_state_there_is_nothing_to_look_in() -> None:
         CdkTfResolver(state={"Stack": "x"})
 
 
-def test_both_cdks_can_be_in_one_app(stack: Any) -> None:  # noqa: ANN401
+def test_both_cdks_can_be_in_one_app(stack: Any) -> None:
     """A single number that is a token of the one looks like a list of numbers of the other."""
     bucket = resource(stack, "aws_s3_bucket", "site")
     aws = aws_cdk.Stack(aws_cdk.App(), "aws")
@@ -419,7 +414,7 @@ def test_both_cdks_can_be_in_one_app(stack: Any) -> None:  # noqa: ANN401
     assert 'defined for token: {"Ref":"Port"}' in text
 
 
-def test_what_is_asked_as_a_number_is_one(stack: Any) -> None:  # noqa: ANN401
+def test_what_is_asked_as_a_number_is_one(stack: Any) -> None:
     bucket = resource(stack, "aws_s3_bucket", "site")
     resolver = CdkTfResolver(stack, state=str(STATE))
     with pytest.raises(ResolveError, match="must be a number"):

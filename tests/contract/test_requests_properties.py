@@ -125,7 +125,7 @@ def test_an_imports_identity_changes_exactly_with_what_it_imports(
 
 
 @given(IMPORTED, st.randoms(use_true_random=False))
-def test_the_order_of_names_and_properties_is_nothing(properties: dict[str, Any], random: Any) -> None:  # noqa: ANN401
+def test_the_order_of_names_and_properties_is_nothing(properties: dict[str, Any], random: Any) -> None:
     assume("Names" in properties)
     names = properties["Names"] * 2
     random.shuffle(names)

@@ -221,7 +221,7 @@ def test_the_request_matches_the_signed_url() -> None:
 
 
 @pytest.mark.parametrize("passing", [500, 503, 429, "close"])
-def test_a_transient_failure_is_retried(passing: Any) -> None:  # noqa: ANN401
+def test_a_transient_failure_is_retried(passing: Any) -> None:
     clock = FakeClock()
     with ResponseServer(passing, passing) as server:
         deliver(server.url, b"{}", clock, lambda: 1.0)

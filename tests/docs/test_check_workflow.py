@@ -40,7 +40,7 @@ else:
 
 
 @pytest.fixture
-def workflow(tmp_path: Path) -> Any:  # noqa: ANN401 (a function)
+def workflow(tmp_path: Path) -> Any:
     """Runs the workflow's steps; whether the last one succeeded, what `gh` was called with, and the comment."""
     for name, code in (("strongref", STRONGREF), ("gh", GH)):
         (tmp_path / name).write_text(f"#!{sys.executable}\n{code}")
@@ -70,13 +70,13 @@ def workflow(tmp_path: Path) -> Any:  # noqa: ANN401 (a function)
     return run
 
 
-def test_it_comments_what_check_shows(workflow: Any) -> None:  # noqa: ANN401 (a function)
+def test_it_comments_what_check_shows(workflow: Any) -> None:
     passed, called, text = workflow("### accepted\n", "", 0, [])
     assert (passed, called) == (True, ["pr", "comment", "7", "--body-file", "marked.md"])
     assert text == f"{MARKER}\n\n### accepted\n"
 
 
-def test_it_fails_if_something_would_be_refused_and_updates_its_comment(workflow: Any) -> None:  # noqa: ANN401 (a function)
+def test_it_fails_if_something_would_be_refused_and_updates_its_comment(workflow: Any) -> None:
     comments = [
         {"id": 1, "user": "User", "body": f"{MARKER} quoted"},
         {"id": 2, "user": "Bot", "body": "another"},
@@ -89,6 +89,6 @@ def test_it_fails_if_something_would_be_refused_and_updates_its_comment(workflow
     assert text == f"{MARKER}\n\n### refused\n"
 
 
-def test_it_comments_the_error_if_check_itself_fails(workflow: Any) -> None:  # noqa: ANN401 (a function)
+def test_it_comments_the_error_if_check_itself_fails(workflow: Any) -> None:
     passed, _, text = workflow("", "strongref: AWS cannot be called.\n", 1, [])
     assert (passed, text) == (False, f"{MARKER}\n\n    strongref: AWS cannot be called.\n")

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any
 
+from strongref.aws.rate_limit import RATE_OF_ACTION
 from strongref_cli.arguments import parser
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.outcomes import BAD, RegionResult
-from strongref_toolkit import regions
+from strongref_toolkit import cloudformation, regions
 from tests.support.commands import arguments_of, commands_of
 from tests.support.documents import ROOT, blocks
 from tests.support.installation import RESOURCES
@@ -61,7 +62,7 @@ def statements() -> list[dict[str, Any]]:
     return found
 
 
-def listed(given: Any) -> list[str]:  # noqa: ANN401 (JSON)
+def listed(given: Any) -> list[str]:
     return given if isinstance(given, list) else [given]
 
 
@@ -70,13 +71,16 @@ def actions(*sids: str) -> set[str]:
 
 
 def calls() -> set[str]:
-    """The API actions that the package calls: each is named beside its method."""
+    """The API actions that the package calls, itself or by the methods of the reader that it uses."""
+
+    def named(text: str) -> set[str]:
+        return RATE_OF_ACTION.keys() & set(re.findall(r'"([A-Z]\w+)"', text))
+
     sources = "".join(path.read_text() for path in (ROOT / "src/strongref_cli/install").glob("*.py"))
-    pairs = re.findall(r'"([A-Z]\w+)",\s*(?:\w[\w.]*,\s*)?"([a-z]\w+)"', sources)
-    named = {action for action, method in pairs if action.lower() == method.replace("_", "")}
-    assert "CreateBucket" in named
-    assert "CreateChangeSet" in named
-    return named
+    _, *methods = (ROOT / str(cloudformation.__file__)).read_text().split("\n    def ")
+    found = named(sources).union(*(named(each) for each in methods if f".{each.partition('(')[0]}(" in sources))
+    assert {"CreateBucket", "CreateChangeSet", "ListStackResources"} < found
+    return found
 
 
 def test_the_policy_allows_the_commands_own_calls_and_no_others() -> None:

@@ -78,7 +78,7 @@ class Aws:
     agreement: Agreement | None = None  # compares what `strongref check` predicts with what happens, if given
     _arns: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def client(self, service: str, region: str) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+    def client(self, service: str, region: str) -> Any:
         return self.emulator.client(service, region, self.account)
 
     def deploy(

@@ -19,7 +19,7 @@ def stack(resources: Template, outputs: dict[str, Any] | None = None) -> Templat
     return found
 
 
-def export(values: Properties, *, consumer: str | None = None, region: Any = US, **more: Any) -> Template:  # noqa: ANN401
+def export(values: Properties, *, consumer: str | None = None, region: Any = US, **more: Any) -> Template:
     properties = {"Region": region, "Values": values, **more} | ({"Consumer": consumer} if consumer else {})
     return {
         "Type": "Custom::CrossRegionExport",
@@ -72,7 +72,7 @@ def topic(name: str | None = None) -> Template:
     return {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": name} if name else {}}
 
 
-def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Template:  # noqa: ANN401
+def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Template:
     properties = {"From": {"Stack": producer, "Region": region}, **({"Names": list(names)} if names else {}), **more}
     return {
         "Type": "Custom::CrossRegionImport",
@@ -80,19 +80,19 @@ def imported(producer: str, *names: str, region: str = EU, **more: Any) -> Templ
     }
 
 
-def lookup(type_name: str, **properties: Any) -> Template:  # noqa: ANN401
+def lookup(type_name: str, **properties: Any) -> Template:
     return {
         "Type": "Custom::ResourceLookup",
         "Properties": {"ServiceToken": {"Fn::ImportValue": "strongref-lookup"}, "TypeName": type_name, **properties},
     }
 
 
-def exporting(values: Properties, **more: Any) -> Template:  # noqa: ANN401
+def exporting(values: Properties, **more: Any) -> Template:
     """A stack with one Export."""
     return stack({"Exports": export(values, **more)})
 
 
-def importing(producer: str, *names: str, **more: Any) -> Template:  # noqa: ANN401
+def importing(producer: str, *names: str, **more: Any) -> Template:
     """A stack with one Import, its values as outputs."""
     return stack(
         {"Imports": imported(producer, *names, **more)},
@@ -100,7 +100,7 @@ def importing(producer: str, *names: str, **more: Any) -> Template:  # noqa: ANN
     )
 
 
-def looking_up(type_name: str, *attributes: str, **properties: Any) -> Template:  # noqa: ANN401
+def looking_up(type_name: str, *attributes: str, **properties: Any) -> Template:
     """A stack with one look-up, some of its attributes as outputs."""
     return stack(
         {"Found": lookup(type_name, **properties)},

@@ -28,7 +28,7 @@ def world(aws: Aws, names: Callable[[str], str]) -> World:
     return World.of(aws, names)
 
 
-def produce(world: World, resources: Template, expect: str, **outputs: Any) -> None:  # noqa: ANN401
+def produce(world: World, resources: Template, expect: str, **outputs: Any) -> None:
     """Deploy the producer with these resources and the topics that its Exports refer to."""
     topics = {name: topic() for name in ("Certificate", "Certificate2") if f"'{name}'" in str(resources)}
     template = stack({**topics, **copy.deepcopy(resources)})

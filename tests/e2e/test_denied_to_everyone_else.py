@@ -30,7 +30,7 @@ def world(aws: Aws, names: Callable[[str], str]) -> World:
     return found
 
 
-def as_user(aws: Aws, name: str) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+def as_user(aws: Aws, name: str) -> Any:
     """SSM as an administrator of Parameter Store to whom the policy applies."""
     iam = aws.client("iam", US)
     iam.create_user(UserName=name)
@@ -39,7 +39,7 @@ def as_user(aws: Aws, name: str) -> Any:  # noqa: ANN401 (boto3's clients have n
     return aws.emulator.client("ssm", US, key=(key["AccessKeyId"], key["SecretAccessKey"]))
 
 
-def as_role(aws: Aws, name: str) -> Any:  # noqa: ANN401 (the same)
+def as_role(aws: Aws, name: str) -> Any:
     """SSM as a role with the same policies."""
     iam = aws.client("iam", US)
     trust = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})

@@ -58,7 +58,7 @@ class Narrow:
     aws: Aws
     name: str
 
-    def ssm(self, *statements: Statement) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+    def ssm(self, *statements: Statement) -> Any:
         iam = self.aws.client("iam", US)
         iam.create_user(UserName=self.name)
         document = json.dumps({"Version": "2012-10-17", "Statement": statements})
@@ -184,11 +184,7 @@ def put_answer(emulator: Emulator, token: str, body: bytes) -> int:
     ids=["good", "no reason", "reason", "empty ids", "too large"],
 )
 def test_answers_are_held_to_the_rules(
-    emulator: Emulator,
-    names: Callable[[str], str],
-    answer: Mapping[str, Any],
-    status: int,
-    violations: list[str],
+    emulator: Emulator, names: Callable[[str], str], answer: Mapping[str, Any], status: int, violations: list[str]
 ) -> None:
     token, body = names("token"), json.dumps(answer).encode()
 

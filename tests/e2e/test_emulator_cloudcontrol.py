@@ -26,7 +26,7 @@ def aws(bare: Aws) -> Aws:
 
 
 @pytest.fixture
-def control(aws: Aws) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+def control(aws: Aws) -> Any:
     """Cloud Control, as root."""
     return aws.client("cloudcontrol", US)
 
@@ -38,7 +38,7 @@ class Users:
     aws: Aws
     name: str
 
-    def client(self, service: str, *actions: str, on: str = "*") -> Any:  # noqa: ANN401
+    def client(self, service: str, *actions: str, on: str = "*") -> Any:
         iam = self.aws.client("iam", US)
         iam.create_user(UserName=self.name)
         statement = {"Effect": "Allow", "Action": list(actions), "Resource": on}
@@ -53,7 +53,7 @@ def users(aws: Aws, names: Callable[[str], str]) -> Users:
     return Users(aws, names("narrow"))
 
 
-def read(control: Any, type_name: str, identifier: str) -> dict[str, Any]:  # noqa: ANN401
+def read(control: Any, type_name: str, identifier: str) -> dict[str, Any]:
     """A resource's properties."""
     answer = control.get_resource(TypeName=type_name, Identifier=identifier)
     assert answer["TypeName"] == type_name
@@ -62,7 +62,7 @@ def read(control: Any, type_name: str, identifier: str) -> dict[str, Any]:  # no
     return properties
 
 
-def listed(control: Any, type_name: str, **model: str) -> list[str]:  # noqa: ANN401
+def listed(control: Any, type_name: str, **model: str) -> list[str]:
     """The identifiers of a type's resources, of all pages."""
     request = {"TypeName": type_name} | ({"ResourceModel": json.dumps(model)} if model else {})
     pages = control.get_paginator("list_resources").paginate(**request)
@@ -129,9 +129,7 @@ def deployed(aws: Aws, name: str) -> dict[str, str]:
 
 
 def test_what_a_stack_has_made_is_read_and_listed_by_its_primary_identifier(
-    aws: Aws,
-    control: Any,  # noqa: ANN401
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     ids = deployed(aws, names("kinds"))
     region = f"{US}:{aws.account}"
@@ -171,9 +169,7 @@ def test_what_a_stack_has_made_is_read_and_listed_by_its_primary_identifier(
 
 
 def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
-    aws: Aws,
-    control: Any,  # noqa: ANN401
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     events, name = aws.client("events", US), names("nightly")
     events.create_event_bus(Name=names("bus"))
@@ -186,9 +182,7 @@ def test_rules_of_the_default_bus_alone_are_listed_and_read_by_either_form(
 
 
 def test_a_list_is_reported_in_pages_that_hold_identifiers_alone(
-    aws: Aws,
-    control: Any,  # noqa: ANN401
-    names: Callable[[str], str],
+    aws: Aws, control: Any, names: Callable[[str], str]
 ) -> None:
     sns, own = aws.client("sns", US), names("paged")
     arns = [sns.create_topic(Name=f"{own}-{number:02}")["TopicArn"] for number in range(30)]
@@ -203,7 +197,7 @@ def test_a_list_is_reported_in_pages_that_hold_identifiers_alone(
     refused("ValidationException", control.list_resources, TypeName="AWS::SNS::Topic", MaxResults=101)
 
 
-def test_errors_have_the_services_codes_and_texts(control: Any) -> None:  # noqa: ANN401
+def test_errors_have_the_services_codes_and_texts(control: Any) -> None:
     message = refused("ResourceNotFoundException", control.get_resource, TypeName="AWS::S3::Bucket", Identifier="none")
     assert message.startswith(
         "AWS::S3::Bucket Handler returned status FAILED: Resource of type 'AWS::S3::Bucket' with identifier 'none' was "

@@ -58,7 +58,7 @@ class User:
     aws: Aws
     name: str
 
-    def may(self, *statements: Statement) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+    def may(self, *statements: Statement) -> Any:
         self.allow(*statements)
         key = self.aws.client("iam", US).create_access_key(UserName=self.name)["AccessKey"]
         return self.aws.emulator.client("cloudformation", US, key=(key["AccessKeyId"], key["SecretAccessKey"]))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.hold_stacks import HOLDS, HoldStack
 from strongref.contract.names import ExportScope, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.protocol.imports import physical_id
@@ -54,7 +54,7 @@ def holds(world: World, region: str = EU) -> list[str]:
     return sorted(name.split("/")[3] for name in names if name.split("/")[6] == world.consumer)
 
 
-def producing(world: World, **more: Any) -> Template:  # noqa: ANN401
+def producing(world: World, **more: Any) -> Template:
     """A topic, an Export of its ARN, and something that neither depends on."""
     exports = export({"Arn": {"Ref": "Topic"}}, consumer=world.consumer, **more)
     return {"Topic": topic(), "Exports": exports, "Independent": topic()}

@@ -26,7 +26,7 @@ def world(aws: Aws, names: Callable[[str], str]) -> World:
     return world
 
 
-def event(world: World, kind: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401
+def event(world: World, kind: str, **given: Any) -> dict[str, Any]:
     """An event of the producer's Export, in progress."""
     return {
         "RequestType": kind,

@@ -56,7 +56,7 @@ class Site:
         prefix = f"/strongref/exports/{self.web}/{self.aws.account}/{EU}/{self.network}/"
         return {name.removeprefix(prefix): value for name, value in self.aws.values(US, prefix[:-1]).items()}
 
-    def processed(self, stack: str, region: str) -> Any:  # noqa: ANN401
+    def processed(self, stack: str, region: str) -> Any:
         client = self.aws.client("cloudformation", region)
         found = client.get_template(StackName=stack, TemplateStage="Processed")["TemplateBody"]
         return json.loads(json.dumps(found))

@@ -37,7 +37,7 @@ def run(aws: Aws, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[s
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "http_proxy"):
         environment.pop(name, None)
 
-    def strongref(command: str, *arguments: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    def strongref(command: str, *arguments: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:
         line = [str(COMMAND), "refs", command, "--generator", str(GENERATOR), *map(str, arguments)]
         return subprocess.run(  # noqa: S603 (our own)
             line, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path, **given

@@ -25,11 +25,11 @@ def ref(resource: str) -> Template:
     return {"Ref": resource}
 
 
-def topics(*logical_ids: str, **outputs: Any) -> Template:  # noqa: ANN401 (JSON)
+def topics(*logical_ids: str, **outputs: Any) -> Template:
     return stack({name: {"Type": "AWS::SNS::Topic"} for name in logical_ids}, outputs)
 
 
-def strongref(aws: Aws, *arguments: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+def strongref(aws: Aws, *arguments: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:
     environment = aws.emulator.env(aws.account, EU)
     command = [str(COMMAND), *map(str, arguments)]
     return subprocess.run(  # noqa: S603 (our own)

@@ -56,7 +56,7 @@ def left(aws: Aws) -> set[str]:
     return {name for _, name in stored(aws) if not name.startswith(TOKENS)}
 
 
-def taking(producer: str, *names: str, **more: Any) -> Template:  # noqa: ANN401
+def taking(producer: str, *names: str, **more: Any) -> Template:
     """A stack with one Import."""
     return stack({"Imports": imported(producer, *names, **more)})
 

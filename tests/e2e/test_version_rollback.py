@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, held
 from tests.e2e.test_upgrade import (
@@ -32,7 +32,7 @@ FRESH = {"F": "f1", "List": ["a", "b"], "Secret": "s1", **{f"Long{number}": "x" 
 ROLLED_BACK = "UPDATE_ROLLBACK_COMPLETE"
 
 
-def fresh(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+def fresh(**changes: Any) -> dict[str, Any]:
     """An Export that this version creates: to two regions."""
     return exporting({**FRESH, **changes}, consumer="shop", region=[EU, US], SecureKeys=["Secret"])
 

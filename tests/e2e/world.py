@@ -25,12 +25,12 @@ class World:
     def of(cls, aws: Aws, names: Callable[[str], str]) -> World:
         return cls(aws, names("network"), names("web"))
 
-    def publish(self, values: dict[str, Any], expect: str | None = None, **more: Any) -> Deployed:  # noqa: ANN401
+    def publish(self, values: dict[str, Any], expect: str | None = None, **more: Any) -> Deployed:
         """Deploy the producer with one Export of these values for the consumer."""
         more = {"consumer": self.consumer} | more
         return self.aws.deploy(self.producer, exporting(values, **more), EU, expect)
 
-    def consume(self, *names: str, expect: str | None = None, **more: Any) -> Deployed:  # noqa: ANN401
+    def consume(self, *names: str, expect: str | None = None, **more: Any) -> Deployed:
         """Deploy the consumer with one Import of these names."""
         return self.aws.deploy(self.consumer, importing(self.producer, *names, **more), US, expect)
 

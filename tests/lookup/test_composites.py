@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.errors import LookUpDeniedError, NoSuchResourceError
+from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
 from strongref.lookup.overrides import PARENT_AND_OWN, STRATEGIES
 from strongref.lookup.query import ResourceQuery

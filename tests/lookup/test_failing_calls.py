@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import MissingPropertyError, TooManyError
 from strongref.lookup.identify import is_unambiguous
 from strongref.lookup.query import LookupScope, ResourceQuery
@@ -28,7 +28,7 @@ def url(name: str) -> str:
     return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{name}"
 
 
-def found(cloud: FakeCloudControl, reported: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
+def found(cloud: FakeCloudControl, reported: FakeTagging | None = None, **way: Any) -> str:
     (type_name,) = cloud.resources
     return finder(cloud, reported).identifier(ResourceQuery(type_name, **way))
 

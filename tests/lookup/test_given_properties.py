@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import NoSuchResourceError
+from strongref.aws.errors import NoSuchResourceError
 from strongref.lookup.errors import ResourceQueryError, UnrelatedArnError
 from strongref.lookup.query import ResourceQuery
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, finder
@@ -33,7 +33,7 @@ def cloud_of(
     return FakeCloudControl({type_name: {each: dict(reported) for each, reported in made.items()}}, listed=listed)
 
 
-def found(cloud: FakeCloudControl, tagging: FakeTagging | None = None, **way: Any) -> str:  # noqa: ANN401 (ResourceQuery's)
+def found(cloud: FakeCloudControl, tagging: FakeTagging | None = None, **way: Any) -> str:
     """What a lookup finds, twice: as an identifier, and with its attributes."""
     (type_name,) = cloud.resources
     query = ResourceQuery(type_name, **way)

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import pytest
 
 from strongref.aws.cloud_control import Resource
-from strongref.errors import (
-    CloudControlError,
-    LookUpDeniedError,
-    NoSuchResourceError,
-    StrongRefError,
-    WaitInterruptedError,
-)
+from strongref.aws.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError
+from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.log import logger
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.query import ResourceQuery
@@ -88,12 +83,7 @@ def raw(name: str, server: ResponseServer, **properties: object) -> dict[str, An
     return found | {"ResponseURL": server.url, "ResourceProperties": kept}
 
 
-def sent(
-    event: dict[str, Any],
-    finder: FakeFinder,
-    server: ResponseServer,
-    hand_over: Any = None,  # noqa: ANN401
-) -> dict[str, Any]:
+def sent(event: dict[str, Any], finder: FakeFinder, server: ResponseServer, hand_over: Any = None) -> dict[str, Any]:
     """The one answer to an event."""
     before = len(server.answers)
     CustomResource(ResourceLookup(finder.within).handle, hand_over or _nobody, CREDULOUS)(event, FakeContext())

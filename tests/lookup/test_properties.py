@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from strongref.arns import Arn
-from strongref.errors import NoSuchResourceError
+from strongref.aws.errors import NoSuchResourceError
 from strongref.lookup import arn_search, identify, matching, search
 from strongref.lookup.errors import AmbiguousError
 from strongref.lookup.matching import Match
@@ -204,7 +204,7 @@ def pieces(identifier: str) -> list[str]:
 
 
 def elsewhere(text: str) -> str:
-    """The same of another region."""
+    """A text with another region."""
     return text.replace(f":{REGION}:", ":us-east-1:")
 
 

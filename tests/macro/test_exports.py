@@ -61,7 +61,7 @@ def test_the_other_attributes_of_the_resource_stay() -> None:
         ),
     ],
 )
-def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure: Any) -> None:  # noqa: ANN401
+def test_as_is_the_name_that_values_stand_below(given: Any, values: Any, secure: Any) -> None:
     made = the_export(given)["Properties"]
     assert made["Values"] == values
     assert made.get("SecureKeys") == secure

@@ -24,7 +24,7 @@ EVENTS = Path(__file__).parents[1] / "events"
 HIDDEN = "a-value-not-to-be-shown"
 
 
-def event(name: str = "macro", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def event(name: str = "macro", **more: Any) -> dict[str, Any]:
     read: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
     return read | more
 

@@ -17,13 +17,13 @@ def exporting(exports: object, **more: object) -> dict[str, Any]:
     return resource({}, Exports=exports, **more)
 
 
-def exports(**resources: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401
+def exports(**resources: Any) -> dict[str, dict[str, Any]]:
     """The Exports of what becomes of a template, by logical id."""
     made = transformed(template(**resources))["Resources"]
     return {name: each for name, each in made.items() if each["Type"] == EXPORTS}
 
 
-def values(**resources: Any) -> Any:  # noqa: ANN401
+def values(**resources: Any) -> Any:
     (made,) = exports(**resources).values()
     return made["Properties"]["Values"]
 
@@ -84,8 +84,7 @@ ITEMS = st.lists(
 
 @made_up(ITEMS, st.randoms())
 def test_the_order_of_the_resources_and_of_their_items_means_nothing(
-    items: list[tuple[str, str, bool]],
-    chance: Any,  # noqa: ANN401
+    items: list[tuple[str, str, bool]], chance: Any
 ) -> None:
     def made(order: list[int]) -> dict[str, dict[str, Any]]:
         listed = [{"As": f"E{n}", "Consumer": items[n][0], "Region": items[n][1]} for n in order if items[n][2]]

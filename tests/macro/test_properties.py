@@ -173,7 +173,7 @@ def terms(definition: dict[str, Any]) -> frozenset[tuple[str, bool]]:
     return frozenset([(definition["Condition"], True)])
 
 
-def uses(node: Any, holds: frozenset[tuple[str, bool]]) -> Iterator[tuple[str, str, frozenset[tuple[str, bool]]]]:  # noqa: ANN401
+def uses(node: Any, holds: frozenset[tuple[str, bool]]) -> Iterator[tuple[str, str, frozenset[tuple[str, bool]]]]:
     if isinstance(node, list):
         for item in node:
             yield from uses(item, holds)
@@ -211,7 +211,7 @@ def test_in_a_files_text_the_same_becomes_of_it(template: dict[str, Any], indent
         assert list(after["Resources"]) == list(plan(template, Settings()).apply(template)["Resources"])
 
 
-def in_blocks(node: Any, indent: int = 0) -> str:  # noqa: ANN401
+def in_blocks(node: Any, indent: int = 0) -> str:
     """As YAML, each key on a line of its own."""
     pad = " " * indent
     if isinstance(node, dict) and node:
@@ -231,17 +231,14 @@ def in_blocks(node: Any, indent: int = 0) -> str:  # noqa: ANN401
     return written(node)
 
 
-def written(node: Any) -> str:  # noqa: ANN401
+def written(node: Any) -> str:
     return json.dumps(node, ensure_ascii=False)
 
 
 @examples(60)
 @given(templates(REFERRING), st.integers(0), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_every_comment_and_every_line_without_a_reference_stays(
-    template: dict[str, Any],
-    seed: int,
-    line_break: str,
-    named: bool,
+    template: dict[str, Any], seed: int, line_break: str, named: bool
 ) -> None:
     styled = StyledYaml(Random(seed))  # noqa: S311 (styles, not secrets)
     styled.write({"Transform": ["StrongRef", "B"]} | template if named else template)

@@ -65,7 +65,7 @@ def test_an_export_that_is_a_list_comes_as_one_by_a_single_reference() -> None:
         lambda node: {"GroupsRefs": [{"Fn::Sub": ["${X}", node]}, ref("VpcId")]},
     ],
 )
-def test_a_reference_is_found_at_any_depth(place: Any) -> None:  # noqa: ANN401
+def test_a_reference_is_found_at_any_depth(place: Any) -> None:
     given = template(place({"XRef": ref("VpcId")}))
     logical_id, _ = the_import(given)
     expected = place({"X": get(logical_id, "VpcId")})

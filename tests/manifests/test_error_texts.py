@@ -130,7 +130,7 @@ LONG = "x" * 3000
         errors.TokenInKeyError(LONG),
         errors.TokenNotTextError(LONG, "nothing (null)", "inside a longer text"),
         errors.LooksUnresolvedError(LONG, "a dynamic reference of CloudFormation"),
-        toolkit_errors.FetchFailedError("DescribeStackResource", LONG, "us-gov-west-1", "ValidationException"),
+        toolkit_errors.AwsCallError("DescribeStackResource", LONG, "us-gov-west-1", "ValidationException"),
         errors.OutputNotFetchedError(LONG, LONG, LONG),
         errors.StackNotFoundError(LONG, "eu-west-1"),
         errors.NotAStackError(LONG, "AWS::S3::Bucket"),

@@ -73,7 +73,7 @@ def _refusing(monkeypatch: pytest.MonkeyPatch, refused: Path, method: str) -> No
     owner: Any = type(refused)
     allowed = getattr(owner, method)
 
-    def call(path: Path, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 (whatever it is given)
+    def call(path: Path, *arguments: Any, **options: Any) -> Any:
         if path == refused:
             raise PermissionError(13, "Permission denied")
         return allowed(path, *arguments, **options)

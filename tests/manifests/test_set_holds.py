@@ -1,4 +1,4 @@
-"""A set of manifests that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
+"""A manifest set that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLD_STACK, HoldStack
+from strongref.contract.hold_stacks import HOLD_STACK, HoldStack
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
-from strongref.errors import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError, StrongRefError
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims
 from strongref_manifests.set_holds import HoldLeftError
 from tests.manifests.test_manifest_set import Calls, Died
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import NewStack
     from strongref_toolkit.published_exports import Use
 
@@ -64,7 +65,7 @@ def producing() -> Cloud:
     return cloud
 
 
-def claims_of(cloud: Cloud, name: str = "shop", patience: float = 10, stacks: Any = None) -> ManifestSetClaims:  # noqa: ANN401 (as `Stacks`)
+def claims_of(cloud: Cloud, name: str = "shop", patience: float = 10, stacks: Any = None) -> ManifestSetClaims:
     ports = Ports(cloud.stores, stacks or cloud, Patience(patience, 2, lambda: 0.5), cloud.token, cloud.lag)
     return ManifestSetClaims(ports, cloud.clock, US, replace(SHOP, name=name))
 
@@ -73,7 +74,7 @@ def ignore(_values: Mapping[Use, Value]) -> None:
     """Write nothing."""
 
 
-def hold(cloud: Cloud, *used: Use, write: Callable[[Mapping[Use, Value]], None] = ignore, stacks: Any = None) -> None:  # noqa: ANN401 (as `Stacks`)
+def hold(cloud: Cloud, *used: Use, write: Callable[[Mapping[Use, Value]], None] = ignore, stacks: Any = None) -> None:
     claims_of(cloud, stacks=stacks).hold(used, write, hold_stacks=True)
 
 
@@ -168,7 +169,7 @@ def test_two_sets_hold_apart(cloud: Cloud) -> None:
 
 def test_a_hold_that_is_deleted_during_the_run_is_made_again(cloud: Cloud) -> None:
     class DeletesHold(list[Any]):
-        def append(self, call: Any) -> None:  # noqa: ANN401 (as `Cloud.calls`)
+        def append(self, call: Any) -> None:
             if call[0] == "AddTagsToResource" and hold_stacks(cloud) and not self:
                 super().append(call)
                 cloud.delete_stack(hold_stacks(cloud)[0].arn, EU)

@@ -18,7 +18,7 @@ from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Accounts, Where
-from strongref_toolkit.errors import FetchFailedError, NoRegionError, NoWayInError, SecureValueError, UnknownCallerError
+from strongref_toolkit.errors import AwsCallError, NoRegionError, NoWayInError, SecureValueError, UnknownCallerError
 from tests.support.watched import EU, HIDDEN, OTHER, OWN, US, Watched, aws_of, denied, in_moto, token
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def test_a_service_that_is_down_is_reported_after_two_minutes(clients: Watched) 
 
     service: Any = type("Service", (), {"describe_stacks": staticmethod(down)})
     began = aws.clock.now()
-    with pytest.raises(FetchFailedError, match="DescribeStacks of stack aws in eu-west-1 failed: InternalFailure"):
-        aws.call(Where(None, EU), "DescribeStacks", "stack aws", lambda *_: service, "describe_stacks")
+    with pytest.raises(AwsCallError, match="DescribeStacks of stack aws in eu-west-1 failed: InternalFailure"):
+        aws.call(Where(None, EU), "DescribeStacks", "stack aws", lambda *_: service)
     assert len(tried) > 3
     assert timedelta(seconds=100) < aws.clock.now() - began <= timedelta(minutes=2)
 
 
-def put(name: str, value: str, kind: Any = "String", region: str = EU) -> None:  # noqa: ANN401 (boto3's)
+def put(name: str, value: str, kind: Any = "String", region: str = EU) -> None:
     boto3.client("ssm", region).put_parameter(Name=name, Value=value, Type=kind)
 
 
@@ -94,7 +94,7 @@ def test_a_parameter_that_may_not_be_read_does_not_take_others_with_it(clients: 
     source = ParameterSource(aws_of(clients))
     source.prefetch([token(f"${{ssm:{name}}}") for name in ("/a", "/b", "/c")])
     assert [source.fetch(token(f"${{ssm:{name}}}")) for name in ("/a", "/c")] == ["/a", "/c"]
-    with pytest.raises(FetchFailedError, match="GetParameters of /b in eu-west-1 failed: AccessDeniedException"):
+    with pytest.raises(AwsCallError, match="GetParameters of /b in eu-west-1 failed: AccessDeniedException"):
         source.fetch(token("${ssm:/b}"))
 
 
@@ -103,7 +103,7 @@ def test_another_error_is_that_of_all_parameters_of_the_call(clients: Watched) -
     source = ParameterSource(aws_of(clients))
     source.prefetch([token("${ssm:/a}"), token("${ssm:/b}")])
     for name in ("/a", "/b"):
-        with pytest.raises(FetchFailedError, match="GetParameters of /a and 1 more in eu-west-1 failed"):
+        with pytest.raises(AwsCallError, match="GetParameters of /a and 1 more in eu-west-1 failed"):
             source.fetch(token(f"${{ssm:{name}}}"))
 
 
@@ -126,7 +126,7 @@ def test_without_a_region_a_token_has_to_name_one(clients: Watched, text: str) -
 
 
 def test_a_region_that_cannot_be_one_is_reported_by_the_name_of_the_error(clients: Watched) -> None:
-    with pytest.raises(FetchFailedError, match=r"GetParameters of /a in \* failed: InvalidRegionError"):
+    with pytest.raises(AwsCallError, match=r"GetParameters of /a in \* failed: InvalidRegionError"):
         ParameterSource(aws_of(clients, "*")).fetch(token("${ssm:/a}"))
 
 
@@ -204,7 +204,7 @@ def test_a_secret_that_does_not_hold_what_is_asked_for_is_reported(clients: Watc
 
 def test_a_secret_that_may_not_be_read_is_reported(clients: Watched) -> None:
     denied(clients, "GetSecretValue", "AccessDeniedException")
-    with pytest.raises(FetchFailedError, match="GetSecretValue of secret db in eu-west-1 failed: AccessDenied"):
+    with pytest.raises(AwsCallError, match="GetSecretValue of secret db in eu-west-1 failed: AccessDenied"):
         SecretSource(aws_of(clients)).fetch(token("${secret:db}"))
 
 

@@ -363,7 +363,7 @@ def test_an_alias_is_not_changed_behind_a_programs_back() -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2, 4, "\t"])
-def test_json_comes_out_as_json_laid_out_alike(indent: Any) -> None:  # noqa: ANN401
+def test_json_comes_out_as_json_laid_out_alike(indent: Any) -> None:
     given = {
         "Transform": ["StrongRef", "B"],
         "Resources": {"A": {"Type": "é", "Properties": {"XRef": {"From": {"Stack": "a", "Name": "b"}}}}},

@@ -32,7 +32,7 @@ NODES = st.recursive(SCALARS, larger, max_leaves=15)
 
 @given(NODES, st.integers(0, 3))
 @example({"Fn::GetAtt": "0\n"}, 0)
-def test_it_is_read_as_it_was(node: Any, deep: int) -> None:  # noqa: ANN401
+def test_it_is_read_as_it_was(node: Any, deep: int) -> None:
     assert content(f"Key: {flow(node)}\n") == {"Key": node}
     text = "\n".join(["Above:", *block("Key", node, 2, deep), "Below: 1", ""])
     assert content(text) == {"Above": {"Key": node}, "Below": 1}
@@ -61,7 +61,7 @@ def test_text_stays_text_for_readers_of_yaml_1_1(text: str) -> None:
         ({"A": {}, "B": []}, "{A: {}, B: []}"),
     ],
 )
-def test_it_is_short(node: Any, expected: str) -> None:  # noqa: ANN401
+def test_it_is_short(node: Any, expected: str) -> None:
     assert flow(node) == expected
 
 

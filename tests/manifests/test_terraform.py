@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import REASON_LIMIT
 from strongref_cdk8s import errors as cdk8s_errors
@@ -506,7 +506,7 @@ def paths_in(tree: object, above: Path_ = ()) -> Iterator[Path_]:
             yield from paths_in(below, (*above, key))
 
 
-def with_secrets(tree: Any, marked: set[Path_], above: Path_ = (), *, hidden: bool = False) -> Any:  # noqa: ANN401
+def with_secrets(tree: Any, marked: set[Path_], above: Path_ = (), *, hidden: bool = False) -> Any:
     """The tree with every leaf below a marked path a secret."""
     hidden = hidden or above in marked
     if isinstance(tree, dict):

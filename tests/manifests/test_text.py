@@ -190,7 +190,7 @@ PLACES = {
 }
 
 
-def with_mark(read_back: Any, value: str) -> Any:  # noqa: ANN401 (whatever is read)
+def with_mark(read_back: Any, value: str) -> Any:
     if isinstance(read_back, dict):
         return {key: with_mark(below, value) for key, below in read_back.items()}
     if isinstance(read_back, list):

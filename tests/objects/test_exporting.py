@@ -59,7 +59,7 @@ def test_a_list_makes_one_output_whose_items_are_joined_by_commas_and_one_for_ea
 
 def test_an_objects_description_is_that_of_its_values_which_have_none(world: World) -> None:
     class Described:
-        def serialize(self, ctx: Any) -> None:  # noqa: ANN401 (a context)
+        def serialize(self, ctx: Any) -> None:
             ctx.write_string("A", "a", description="of A")
             ctx.write_string("B", "b")
             ctx.write_object("C", Tree({"D": "d"}))
@@ -340,10 +340,10 @@ def test_a_name_that_a_channel_cannot_carry_is_refused(world: World, via: Channe
 
 def test_an_object_that_writes_a_key_twice_writes_the_same(world: World) -> None:
     class Twice:
-        def __init__(self, *parts: Any) -> None:  # noqa: ANN401 (any value)
+        def __init__(self, *parts: Any) -> None:
             self.parts = parts
 
-        def serialize(self, ctx: Any) -> None:  # noqa: ANN401 (a context)
+        def serialize(self, ctx: Any) -> None:
             for part in self.parts:
                 if isinstance(part, Tree):
                     ctx.write_object("A", part)
@@ -397,7 +397,7 @@ def test_two_parts_under_one_key_are_the_same(world: World, via: Channel | None,
         def __init__(self, *parts: Tree) -> None:
             self.parts = parts
 
-        def serialize(self, ctx: Any) -> None:  # noqa: ANN401 (a context)
+        def serialize(self, ctx: Any) -> None:
             for part in self.parts:
                 ctx.write_object("Part", part)
 

@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "context.json")
 
 
-def vpc(*tiers: str, zones: Sequence[str] = ZONES, **more: Any) -> Vpc:  # noqa: ANN401 (members)
+def vpc(*tiers: str, zones: Sequence[str] = ZONES, **more: Any) -> Vpc:
     """A VPC that is made in the template which exports it."""
     subnets = {tier: [f"{tier}{zone[-1]}" for zone in zones] for tier in tiers}
     parts = {

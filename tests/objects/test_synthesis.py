@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_objects import CrossRegion, Parameters, PlainTarget, Stack, Synthesis, read_object
 from strongref_objects.base.errors import BadChannelError, BadNameError, NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis import Home
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import EU, OTHER, OWN, US, Watched, in_moto
@@ -147,7 +147,7 @@ def test_what_cloudformation_refuses_is_reported_by_its_code_and_asked_once(
     monkeypatch.setattr(client, "list_exports", denied)
     synthesis = run(clients, path)
     for _ in range(2):
-        with pytest.raises(FetchFailedError, match="AccessDenied") as caught:
+        with pytest.raises(AwsCallError, match="AccessDenied") as caught:
             web(synthesis).import_string("Name")
         assert "hidden" not in str(caught.value)
     assert len(asked) == 1

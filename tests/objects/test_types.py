@@ -87,7 +87,7 @@ KEYS = {
 }
 
 
-def sample(of: type[Declared], prefix: str = "") -> Any:  # noqa: ANN401 (of any of the types)
+def sample(of: type[Declared], prefix: str = "") -> Any:
     """An object of a type that has everything that one can have."""
     given: dict[str, Any] = {}
     for name, member in members(of).items():
@@ -194,7 +194,7 @@ def test_a_vpc_says_which_of_its_parts_it_has() -> None:
 
 
 @pytest.mark.parametrize("zones", [[{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}], {"Fn::GetAZs": ""}])
-def test_zones_that_functions_stand_for_are_not_reported(zones: Any) -> None:  # noqa: ANN401 (a list, or what stands for it)
+def test_zones_that_functions_stand_for_are_not_reported(zones: Any) -> None:
     vpc = Vpc("vpc-1", public_subnets=Subnets([{"Ref": "Subnet"}], zones, [{"Ref": "Table"}]))
     with pytest.raises(
         MissingMembersError, match="availability_zones of a VPC cannot be derived from intrinsic functions"

@@ -17,14 +17,14 @@ EU, US = "eu-west-1", "us-east-1"
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
 
-def exports(count: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(count: int, **more: Any) -> dict[str, Any]:
     values = {
         f"Key{number:04d}": f"arn:aws:service:eu-west-1:111111111111:thing/{number:08d}" for number in range(count)
     }
     return {"Region": US, "Consumer": "web", "Values": values} | more
 
 
-def imports(names: list[str] | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(names: list[str] | None = None, **more: Any) -> dict[str, Any]:
     return {"From": {"Stack": "network", "Region": EU}} | ({"Names": names} if names else {}) | more
 
 

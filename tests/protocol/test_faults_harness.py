@@ -49,7 +49,7 @@ def test_a_value_that_is_gone_and_a_programs_parameter_that_is_touched_are_found
 ) -> None:
     delete = FakeSsm.delete_parameters
 
-    def delete_all_values(self: FakeSsm, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+    def delete_all_values(self: FakeSsm, **request: Any) -> dict[str, Any]:
         if any(name.startswith(EXPORTS) for name in request["Names"]):
             self.restore(frozenset())
         return delete(self, **request)
@@ -63,7 +63,7 @@ def test_a_value_that_is_gone_and_a_programs_parameter_that_is_touched_are_found
 def test_a_claim_that_is_taken_off_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     remove_tags = FakeSsm.remove_tags_from_resource
 
-    def remove_all(self: FakeSsm, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+    def remove_all(self: FakeSsm, **request: Any) -> dict[str, Any]:
         listed = self.list_tags_for_resource(**{key: request[key] for key in ("ResourceType", "ResourceId")})
         return remove_tags(self, **request | {"TagKeys": [tag["Key"] for tag in listed["TagList"]]})
 
@@ -74,7 +74,7 @@ def test_a_claim_that_is_taken_off_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_value_that_is_printed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     put = FakeSsm.put_parameter
 
-    def tell(self: FakeSsm, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+    def tell(self: FakeSsm, **request: Any) -> dict[str, Any]:
         sys.stdout.write(f"{request}\n")
         return put(self, **request)
 
@@ -91,7 +91,7 @@ def test_what_a_failed_create_leaves_behind_is_found(monkeypatch: pytest.MonkeyP
     def finished(error: StrongRefError, _physical_id: str) -> StrongRefError:
         return error
 
-    monkeypatch.setattr("strongref.protocol.exports.PartialCreateError", finished)
+    monkeypatch.setattr("strongref.protocol.export_attempt.PartialCreateError", finished)
     assert "in the end: /strongref/exports/" in found(CREATE, "denied")
 
 
@@ -106,7 +106,7 @@ def test_an_event_that_is_not_answered_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_second_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def deliver(url: str, body: bytes, clock: Any) -> None:  # noqa: ANN401 (a Clock)
+    def deliver(url: str, body: bytes, clock: Any) -> None:
         delivery.deliver(url, body, clock)
         delivery.deliver(url, body.replace(b"SUCCESS", b"FAILED"), clock)
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import Key, owner_tag
 from strongref.contract.record import Record
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect, plan_export
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError
 from tests.support.builders import FORMER, ME, NETWORK, SCOPE, SHOP, WEB, PlanParts, items, parts, secure, text
 from tests.support.examples import examples
 from tests.support.model_stock import GONE, Held, Model, finish, steps

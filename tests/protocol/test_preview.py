@@ -28,7 +28,7 @@ def cloud() -> Cloud:
     return made
 
 
-def preview(cloud: Cloud, values: dict[str, Any], **more: Any) -> list[ExportPlan]:  # noqa: ANN401
+def preview(cloud: Cloud, values: dict[str, Any], **more: Any) -> list[ExportPlan]:
     stack = cloud.stack("network", EU)
     before = stack.resources["Exports"]
     given = exports(values, **more), before.physical_id, before.properties

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.errors import (
+from strongref.errors import PartialCreateError, StrongRefError
+from strongref.refusals import (
     ChangingError,
     ConflictingExportError,
     ExportsInUseError,
@@ -17,8 +18,6 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
-    PartialCreateError,
-    StrongRefError,
     TooManyClaimsError,
     UnsettledError,
 )
@@ -33,11 +32,11 @@ if TYPE_CHECKING:
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 
 
-def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"Region": US, "Consumer": "web", "Values": values} | more
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     named = {"Names": list(names)} if names else {}
     return {"From": {"Stack": "network", "Region": EU}, **named, **more}
 

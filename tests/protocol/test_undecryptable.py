@@ -18,11 +18,11 @@ from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
 
 P = f"/strongref/exports/{name('Db/P')}"
-TAIL, HEAD = f"{SCOPE.records}/Secrets.1", f"{SCOPE.records}/Secrets"
+TAIL, HEAD = f"{SCOPE.path('records')}/Secrets.1", f"{SCOPE.path('records')}/Secrets"
 SECRETS: dict[str, Any] = {"Db": {"P": "hunter2", "Host": "db"}, "User": "admin"}
 
 
-def secrets(**more: Any) -> dict[str, Any]:  # noqa: ANN401
+def secrets(**more: Any) -> dict[str, Any]:
     return exports(SECRETS, SecureKeys=["Db/P"], **more)
 
 
@@ -36,7 +36,7 @@ def cloud() -> Cloud:
     return cloud
 
 
-def network(cloud: Cloud, plain: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+def network(cloud: Cloud, plain: dict[str, Any], **more: Any) -> None:
     cloud.deploy("network", EU, {"Plain": exports(plain, **more), "Secrets": secrets()})
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
-from strongref.errors import BadRequestError, ExportsInUseError
+from strongref.errors import BadRequestError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.staleness import ClaimingStack, is_stale_twice
 from strongref.protocol.time import Patience
+from strongref.refusals import ExportsInUseError
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
@@ -116,7 +117,7 @@ def test_exports_of_one_stack_that_change_side_by_side_all_succeed(lag: float) -
     before, after = ({f"E{number}": exports(**{f"K{number}": text}) for number in range(6)} for text in "12")
     patience = Patience(PATIENCE.under(ReadLag(lag)), PAUSE, Random(1).random)  # noqa: S311 (of pauses)
 
-    def carry_out(logical_id: str, kind: RequestType, *given: Any) -> Callable[[], object]:  # noqa: ANN401
+    def carry_out(logical_id: str, kind: RequestType, *given: Any) -> Callable[[], object]:
         event = stack.request(kind, logical_id, *given).event(logical_id)
         clock = VirtualClock.lasting(time, 880)
         ports = Ports(cloud.stores, cloud, patience, cloud.token, ReadLag(lag))

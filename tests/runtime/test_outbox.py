@@ -46,7 +46,7 @@ class HangingBus:
         self.free.wait(GIVE_UP_SECONDS)
 
 
-def filled(bus: Any, *notices: Notice) -> Outbox:  # noqa: ANN401 (a Bus)
+def filled(bus: Any, *notices: Notice) -> Outbox:
     outbox = Outbox(bus)
     for notice in notices or (REFUSED, PROPAGATED):
         outbox(notice)

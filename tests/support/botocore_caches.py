@@ -32,7 +32,7 @@ def install() -> None:
         setattr(module, name, kept)
 
 
-def _load(self: JSONFileLoader, file_path: str) -> Any:  # noqa: ANN401 (as botocore's)
+def _load(self: JSONFileLoader, file_path: str) -> Any:
     """The endpoints are a loader's own: botocore writes into them what it finds out."""
     return _load_file(self, file_path) if file_path.endswith("endpoints") else _load_once(file_path)
 
@@ -40,7 +40,7 @@ def _load(self: JSONFileLoader, file_path: str) -> Any:  # noqa: ANN401 (as boto
 class _Aliaser(hooks.EventAliaser):
     """Every session has the same aliases of events."""
 
-    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 (as botocore's)
+    def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._alias_name_cache = _event_names
 

@@ -20,10 +20,10 @@ class Manifests:
         self.app = cdk8s.App(resolvers=list(resolvers), **({"outdir": str(outdir)} if outdir else {}))
         self.chart = cdk8s.Chart(self.app, "Manifest")
 
-    def config_map(self, name: str, data: Mapping[str, Any], chart: Any = None) -> Any:  # noqa: ANN401 (cdk8s is not typed here)
+    def config_map(self, name: str, data: Mapping[str, Any], chart: Any = None) -> Any:
         return k8s.KubeConfigMap(chart or self.chart, name, metadata=k8s.ObjectMeta(name=name.lower()), data=data)
 
-    def pod(self, name: str, **container: Any) -> Any:  # noqa: ANN401 (the same)
+    def pod(self, name: str, **container: Any) -> Any:
         return k8s.KubePod(self.chart, name, spec=k8s.PodSpec(containers=[k8s.Container(name="main", **container)]))
 
     def written(self) -> list[dict[str, Any]]:

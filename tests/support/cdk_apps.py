@@ -21,7 +21,7 @@ EU, US = "eu-west-1", "us-east-1"
 ACCOUNT = "123456789012"
 
 
-def stack(scope: Any, name: str, region: str | None = EU, account: str | None = ACCOUNT) -> cdk.Stack:  # noqa: ANN401 (an App or a Stage)
+def stack(scope: Any, name: str, region: str | None = EU, account: str | None = ACCOUNT) -> cdk.Stack:
     """A stack in a region; None for one that may be deployed anywhere. Its template has nothing about bootstrapping."""
     env = cdk.Environment(region=region, account=account)
     synthesizer = cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False)

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strongref_objects.channels.holding import HOLDER
+from strongref_objects.channels.used_values import HOLDER
 from strongref_toolkit.intrinsics import intrinsic
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU
@@ -74,7 +74,7 @@ class Deployed:
                         yield f"AWS::EC2::SecurityGroup{way}", {"GroupId": group, **rule}
         yield resource["Type"], properties
 
-    def _value(self, stack: str, value: Any) -> Any:  # noqa: ANN401 (a value of a template)
+    def _value(self, stack: str, value: Any) -> Any:
         if isinstance(value, list):
             found = [self._value(stack, each) for each in value]
             return [each for each in found if each is not None]
@@ -109,7 +109,7 @@ class Deployed:
         raise KeyError(name)
 
 
-def _applied(name: str, argument: Any) -> Any:  # noqa: ANN401 (a value of a template)
+def _applied(name: str, argument: Any) -> Any:
     """An intrinsic function of known texts."""
     if name == "Fn::Join" and isinstance(argument[1], list):
         return argument[0].join(argument[1])

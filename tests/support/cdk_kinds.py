@@ -61,10 +61,10 @@ class Case:
     def __str__(self) -> str:
         return self.name
 
-    def export(self, construct: Any, name: str, **more: Any) -> None:  # noqa: ANN401 (constructs, here and below)
+    def export(self, construct: Any, name: str, **more: Any) -> None:
         getattr(shared, f"export_{self.exporting or self.name}")(construct, name, **more)
 
-    def import_(self, stack: cdk.Stack, name: str, **more: Any) -> Any:  # noqa: ANN401
+    def import_(self, stack: cdk.Stack, name: str, **more: Any) -> Any:
         return getattr(shared, f"import_{self.name}")(stack, name, **self.options(stack), **more)
 
 
@@ -121,7 +121,7 @@ def _rule(stack: cdk.Stack, listener: elbv2.IApplicationListener, source: ec2.IC
     listener.add_target_groups("Rule", target_groups=[group], priority=10, conditions=paths)
 
 
-def function(stack: cdk.Stack, **more: Any) -> lambda_.Function:  # noqa: ANN401
+def function(stack: cdk.Stack, **more: Any) -> lambda_.Function:
     return lambda_.Function(
         stack,
         "Function",
@@ -143,7 +143,7 @@ def streamed(stack: cdk.Stack, table: dynamodb.ITable) -> None:
     )
 
 
-def table(stack: cdk.Stack, **more: Any) -> dynamodb.Table:  # noqa: ANN401
+def table(stack: cdk.Stack, **more: Any) -> dynamodb.Table:
     partition = dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING)
     return dynamodb.Table(stack, "Table", partition_key=partition, **more)
 

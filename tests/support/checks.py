@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HoldParameter
+from strongref.contract.hold_stacks import HoldParameter
 from strongref.contract.index import IndexEntry, Place
 from strongref.contract.names import ExportScope, Key, Producer, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref.protocol.planner import StoredExports
+from strongref.protocol.stored_exports import StoredExports
 from strongref_cli.check.comparison import Comparison, ResourceChange
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.rendering import as_json
@@ -32,11 +32,11 @@ STACK = StackArn.parse(NETWORK)
 Template = dict[str, Any]
 
 
-def bucket(name: object = None, **more: Any) -> Template:  # noqa: ANN401
+def bucket(name: object = None, **more: Any) -> Template:
     return {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": name} if name else {}, **more}
 
 
-def exporting(values: object, **properties: Any) -> Template:  # noqa: ANN401
+def exporting(values: object, **properties: Any) -> Template:
     """An Export for the consumer `web` in the other region, unless the properties say something else."""
     given = {"ServiceToken": EXPORTER, "Region": US, "Consumer": "web", "Values": values, **properties}
     return {"Type": EXPORT_TYPE, "Properties": given}
@@ -83,10 +83,7 @@ def held_by(stack: str, region: str = US) -> HoldParameter:
 
 
 def update(
-    old: Template | None,
-    new: Template,
-    found: StoredStack,
-    changes: Mapping[str, ResourceChange] | None = None,
+    old: Template | None, new: Template, found: StoredStack, changes: Mapping[str, ResourceChange] | None = None
 ) -> StackReport:
     """What an update from one template to another would do. The JSON of the report follows its schema."""
     report = predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)

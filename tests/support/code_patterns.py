@@ -65,7 +65,7 @@ def _parse(code: str, *, as_expression: bool) -> ast.AST:
     return statement.value if as_expression and isinstance(statement, ast.Expr) else statement
 
 
-def _matches(pattern: Any, node: Any, found: Captured) -> bool:  # noqa: ANN401 (nodes, lists of them, and constants)
+def _matches(pattern: Any, node: Any, found: Captured) -> bool:
     if isinstance(pattern, ast.Name) and _WILDCARD.fullmatch(pattern.id):
         return isinstance(node, ast.expr) and found.setdefault(pattern.id, ast.unparse(node)) is not None
     if type(pattern) is not type(node):

@@ -96,7 +96,7 @@ class Deployment:
             if resource["Type"].startswith("Custom::"):
                 yield logical_id, resource["Type"], self.sent(resource["Properties"])
 
-    def sent(self, value: Any) -> Any:  # noqa: ANN401 (whatever a template may hold)
+    def sent(self, value: Any) -> Any:
         """A value with its functions resolved, and every scalar as a string."""
         if isinstance(value, dict):
             if len(value) == 1:
@@ -110,7 +110,7 @@ class Deployment:
             return "true" if value else "false"
         return value if isinstance(value, str) else str(value)
 
-    def _resolve(self, name: str, argument: Any) -> Any:  # noqa: ANN401
+    def _resolve(self, name: str, argument: Any) -> Any:
         functions: dict[str, Callable[[Any], Any]] = {
             "Ref": self._ref,
             "Fn::GetAtt": lambda given: self._attribute(given[0], given[1]),
@@ -127,7 +127,7 @@ class Deployment:
         resource, _, attribute = name.partition(".")
         return str(self._attribute(resource, attribute) if attribute else self._ref(name))
 
-    def _ref(self, name: str) -> Any:  # noqa: ANN401
+    def _ref(self, name: str) -> Any:
         pseudo = {
             "AWS::AccountId": self.stack.account,
             "AWS::Region": self.stack.region,
@@ -141,7 +141,7 @@ class Deployment:
         default = str(parameter.get("Default", "given-by-hand"))
         return default.split(",") if parameter["Type"] == "CommaDelimitedList" else default
 
-    def _attribute(self, resource: str, attribute: str) -> Any:  # noqa: ANN401
+    def _attribute(self, resource: str, attribute: str) -> Any:
         if resource in self.attributes:
             return self.attributes[resource][attribute]
         return f"the-{attribute}-of-{resource}"

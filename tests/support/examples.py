@@ -22,6 +22,6 @@ def use_profile() -> None:
     settings.load_profile("thorough" if THOROUGH in os.environ else "quick")
 
 
-def examples(number: int = 100, **more: Any) -> settings:  # noqa: ANN401 (as `settings`)
+def examples(number: int = 100, **more: Any) -> settings:
     """The settings of a property that needs another number than 100, or others."""
     return settings(max_examples=number if THOROUGH in os.environ else number // _PART, **more)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from botocore.exceptions import ClientError
 
 from strongref.aws.cloud_control import CloudControlApi
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.lookup.finder import Finder
 from tests.support.fake_ssm import FakeClock
@@ -71,7 +71,7 @@ class FakeCloudControl:
     calls: Counter[str] = field(default_factory=Counter)
     models: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, type_name: str, identifier: str, **properties: Any) -> None:  # noqa: ANN401 (JSON)
+    def add(self, type_name: str, identifier: str, **properties: Any) -> None:
         self.resources.setdefault(type_name, {})[identifier] = properties
 
     def get_resource(self, *, TypeName: str, Identifier: str) -> dict[str, Any]:  # noqa: N803 (boto3's)
@@ -136,7 +136,7 @@ class FakeTagging:
     failing: list[ClientError] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
 
-    def get_resources(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (boto3's)
+    def get_resources(self, **request: Any) -> dict[str, Any]:
         self.requests.append(request)
         if self.failing:
             raise self.failing.pop(0)

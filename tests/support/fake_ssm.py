@@ -4,7 +4,6 @@ Parameters are immutable tuples in one plain dict, so that a state is copied and
 takes hundreds of thousands of copies.
 """
 
-# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right

@@ -5,7 +5,6 @@ find nothing; or it succeeds, and what was created is missing from reads, and fo
 overwrite always succeeds, and may be missing likewise.
 """
 
-# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
 from enum import Enum

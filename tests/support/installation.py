@@ -23,6 +23,6 @@ def statements(role: str) -> Iterator[dict[str, Any]]:
         yield from policy["PolicyDocument"]["Statement"]
 
 
-def listed(given: Any) -> list[Any]:  # noqa: ANN401 (as in the template)
+def listed(given: Any) -> list[Any]:
     """One, or several, as several."""
     return given if isinstance(given, list) else [given]

@@ -90,11 +90,7 @@ class KubeApi:
     url: str = ""
 
     def kubeconfig(
-        self,
-        folder: Path,
-        user: Mapping[str, Any] | None = None,
-        cluster: Mapping[str, Any] | None = None,
-        **more: Any,  # noqa: ANN401 (YAML)
+        self, folder: Path, user: Mapping[str, Any] | None = None, cluster: Mapping[str, Any] | None = None, **more: Any
     ) -> Path:
         """A kubeconfig whose current context is this cluster.
 

@@ -4,7 +4,6 @@ The explorer tries every combination (`explorer.lagging`); here one is drawn for
 faults at every call meet some of them. A seed decides which, so a run can be repeated.
 """
 
-# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace

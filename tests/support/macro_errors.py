@@ -40,15 +40,15 @@ def _of_two() -> StrongRefError:
     raise AssertionError
 
 
-def _cluster(node: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+def _cluster(node: Any) -> Callable[[], StrongRefError]:
     return _of(template({"ClusterRef": node}))
 
 
-def _exports(given: Any, **more: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+def _exports(given: Any, **more: Any) -> Callable[[], StrongRefError]:
     return _of(template(LoadBalancer=resource({}, Exports=given), **more))
 
 
-def _setting(**given: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+def _setting(**given: Any) -> Callable[[], StrongRefError]:
     def reported() -> StrongRefError:
         try:
             Settings.parse(given)
@@ -59,12 +59,12 @@ def _setting(**given: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
     return reported
 
 
-def _of_many(count: int, made: Callable[[int], Any], **more: Any) -> Callable[[], StrongRefError]:  # noqa: ANN401
+def _of_many(count: int, made: Callable[[int], Any], **more: Any) -> Callable[[], StrongRefError]:
     """The only thing that is wrong with a template of many resources."""
     return _of(template(**{f"Part{number}": made(number) for number in range(count)}) | more)
 
 
-def _exporting(number: int, **more: Any) -> Any:  # noqa: ANN401
+def _exporting(number: int, **more: Any) -> Any:
     return resource({}, Exports={"As": f"Part{number}", **more})
 
 
@@ -135,7 +135,7 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-property": _cluster(ref("A", region="Ireland")),
     "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""
 
 SEVERAL: Mapping[str, Callable[[], StrongRefError]] = {"macro-several": _of_two}
 """The texts of several problems, one after the other."""

@@ -38,7 +38,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tagging, "_get_resources_generator", resources)
     paged = tagging.get_resources
 
-    def page(self: ResourceGroupsTaggingAPIBackend, **asked: Any) -> tuple[str | None, list[TaggedResource]]:  # noqa: ANN401
+    def page(self: ResourceGroupsTaggingAPIBackend, **asked: Any) -> tuple[str | None, list[TaggedResource]]:
         return paged(self, **{**asked, "tags_per_page": 1_000_000})  # moto also ends a page after 100 tags.
 
     monkeypatch.setattr(tagging, "get_resources", page)

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
-from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.parameters import read_parameters
+from strongref_objects.channels.used_values import HOLDER
 from strongref_toolkit.aws import Aws
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
@@ -75,7 +75,7 @@ class Tree:
         return Tree(found)
 
     def evaluated(self, evaluate: Callable[[Any], Any]) -> Tree:
-        """The same with what stands for values made values."""
+        """This tree with what stands for values made values."""
         return Tree(
             {
                 key: part.evaluated(evaluate) if isinstance(part, Tree) else evaluate(part)
@@ -124,7 +124,7 @@ class World:
         deployed = self.cloud.deploy(target.name, target.region, custom)
         attributes = {logical_id: each.attributes for logical_id, each in deployed.resources.items()}
 
-        def evaluate(value: Any) -> Any:  # noqa: ANN401 (of a template)
+        def evaluate(value: Any) -> Any:
             return self._evaluate(value, target, attributes)
 
         for resource in resources.values():
@@ -147,7 +147,7 @@ class World:
         others = {name: each for name, each in self.exports[region].items() if name not in former}
         self.exports[region] = {**others, **exported}
 
-    def _evaluate(self, value: Any, target: PlainTarget, attributes: Mapping[str, Mapping[str, Any]]) -> Any:  # noqa: ANN401
+    def _evaluate(self, value: Any, target: PlainTarget, attributes: Mapping[str, Mapping[str, Any]]) -> Any:
         region = str(target.region)
         if isinstance(value, list):
             return [self._evaluate(each, target, attributes) for each in value]
@@ -177,7 +177,7 @@ class ExportInUseError(Exception):
     """As CloudFormation refuses an update."""
 
 
-def imported(template: Any) -> list[str]:  # noqa: ANN401 (of a template)
+def imported(template: Any) -> list[str]:
     """The names in every `Fn::ImportValue`."""
     found = [template["Fn::ImportValue"]] if isinstance(template, dict) and "Fn::ImportValue" in template else []
     below = template.values() if isinstance(template, dict) else template if isinstance(template, list) else ()
@@ -191,8 +191,8 @@ class _Here(Synthesis):
         super().__init__(world.context_file)
         self._world = world
 
-    def once(self, what: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401, ARG002
-        def answer() -> Any:  # noqa: ANN401
+    def once(self, what: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ARG002
+        def answer() -> Any:
             kind, home, *rest = cast("tuple[Any, ...]", what)
             self._world.asked[kind] += 1
             cloud = self._world.cloud
@@ -219,14 +219,14 @@ def template(stack: Stack) -> dict[str, Any]:
     return cast("PlainTarget", stack.target).template()
 
 
-def use(stack: Stack, *values: Any) -> None:  # noqa: ANN401 (values)
+def use(stack: Stack, *values: Any) -> None:
     """Use values in a stack's template."""
     for number, value in enumerate(values):
         properties = {"Name": f"/used/{number}", "Type": "String", "Value": value}
         stack.target.put_resource(f"Used{number}", "AWS::SSM::Parameter", properties)
 
 
-def item(value: Any) -> str:  # noqa: ANN401 (of a template)
+def item(value: Any) -> str:
     """The end of the name of a list's item."""
     return short_hash(json.dumps(value, sort_keys=True))
 
@@ -237,7 +237,7 @@ def custom(stack: Stack) -> list[dict[str, Any]]:
     return [each["Properties"] for each in found if each["Type"].startswith("Custom::")]
 
 
-def produced(world: World, *, via: Channel | None = None, **exported: Any) -> Stack:  # noqa: ANN401 (any value)
+def produced(world: World, *, via: Channel | None = None, **exported: Any) -> Stack:
     """A deployed stack network in eu-west-1, which exports strings, lists and objects."""
     stack = world.stack("network")
     for name, value in exported.items():

@@ -10,7 +10,7 @@ from boto3.session import Session
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.contract.event import Event, RequestType
-from strongref.contract.holds import HOLD_STACK
+from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.contract.names import CLAIM_TAG
 from strongref.runtime.wiring import exporter, importer
 from strongref_cli.overview.reading import OverviewReader
@@ -104,11 +104,11 @@ class Account:
         """Delete a stack, without a word to its custom resources."""
         self._clients.cloudformation(region).delete_stack(StackName=name)
 
-    def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:  # noqa: ANN401
+    def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:
         """Have a stack export to a region, or to several."""
         self._send(self.stack(stack, home), "Exports", {"Region": region, **properties})
 
-    def claim(self, stack: str, region: str, producer: str, home: str, *names: str, **properties: Any) -> None:  # noqa: ANN401
+    def claim(self, stack: str, region: str, producer: str, home: str, *names: str, **properties: Any) -> None:
         """Have a stack import from another one."""
         given = {"From": {"Stack": producer, "Region": home}, "Names": list(names), **properties}
         self._send(self.stack(stack, region), f"From{producer.title()}", given)
@@ -118,5 +118,5 @@ class Account:
         done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
-    def ssm(self, region: str) -> Any:  # noqa: ANN401 (boto3's)
+    def ssm(self, region: str) -> Any:
         return self._clients.ssm(region)

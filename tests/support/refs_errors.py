@@ -31,7 +31,7 @@ GROUP = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
 GET = f"get securitygroups.{EC2} default/web"
 
 
-def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) -> ManifestObject:  # noqa: ANN401
+def _object(kind: str, name: str, conditions: Mapping[str, str], **status: Any) -> ManifestObject:
     listed = [{"type": f"ACK.{each}", "status": value} for each, value in conditions.items()]
     content = {
         "apiVersion": f"{EC2}/v1alpha1",

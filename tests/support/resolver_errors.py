@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
 from strongref.contract.names import ManifestSet
-from strongref.errors import ExportsInUseError, InUse
+from strongref.refusals import ExportsInUseError, InUse
 from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError, UnreadableLedgerError
@@ -53,9 +53,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-parameter": lambda: errors.NoSuchParameterError("/site/domain", EU),
     "resolve-secret": lambda: errors.SecretNotReadError("db", EU, "its JSON object has no key user"),
     "resolve-variable": lambda: errors.NoSuchVariableError("DOMAIN"),
-    "resolve-fetch": lambda: toolkit_errors.FetchFailedError(
-        "GetParameters", "/site/domain", EU, "AccessDeniedException"
-    ),
+    "resolve-fetch": lambda: toolkit_errors.AwsCallError("GetParameters", "/site/domain", EU, "AccessDeniedException"),
     "resolve-region": toolkit_errors.NoRegionError,
     "resolve-account": lambda: NoWayInError("222222222222"),
     "resolve-not-enabled": lambda: errors.NotEnabledError("${ssm:/site/domain}", "--with ssm"),

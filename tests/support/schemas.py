@@ -21,7 +21,7 @@ def validate(name: str, document: Mapping[str, Any]) -> None:
     _validator(name).validate(document)
 
 
-def schema_of_type(type_name: str) -> Any:  # noqa: ANN401 (cfn-lint's)
+def schema_of_type(type_name: str) -> Any:
     """CloudFormation's own, in the region that has every type."""
     # cfn-lint takes a second to import, which every run of the tests would wait for.
     from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]  # noqa: PLC0415

@@ -63,7 +63,7 @@ class StyledYaml:
             self._value(f"{head or ' ' * indent}{name}:", value, indent, inner, renamed=inner != part)
             head = None
 
-    def _value(self, head: str, node: Any, indent: int, part: str, *, renamed: bool = False) -> None:  # noqa: ANN401
+    def _value(self, head: str, node: Any, indent: int, part: str, *, renamed: bool = False) -> None:
         """Lines of a value behind its key or its dash."""
         if part == REFERENCE and not isinstance(node, list) and not (is_function(node) and is_reference(node)):
             part = CHANGING if is_reference(node) else PLAIN
@@ -94,14 +94,14 @@ class StyledYaml:
             self._above(step, changes=changes and part == CHANGING)
             self._value(f"{' ' * step}-", item, step, part)
 
-    def _one(self, head: str, node: Any, indent: int, *, changes: bool) -> None:  # noqa: ANN401
+    def _one(self, head: str, node: Any, indent: int, *, changes: bool) -> None:
         """A value between brackets, on one line or several."""
         first, *others = self._flow(node, indent + 2).split("\n")
         *before, last = [f"{head} {first}", *others]
         self.lines += [Line(each, changes=changes or _refers(node)) for each in before]
         self.lines.append(Line(f"{last}{self._behind()}", changes=changes or _refers(node)))
 
-    def _flow(self, node: Any, indent: int) -> str:  # noqa: ANN401
+    def _flow(self, node: Any, indent: int) -> str:
         if isinstance(node, list):
             return self._joined("[]", [self._flow(item, indent + 2) for item in node], indent)
         if isinstance(node, dict):
@@ -120,7 +120,7 @@ class StyledYaml:
         return f"{self._behind()}\n{' ' * indent}"
 
 
-def _refers(node: Any) -> bool:  # noqa: ANN401
+def _refers(node: Any) -> bool:
     if isinstance(node, dict):
         here = "Exports" in node  # whose removal takes the comma before it too
         return here or any((stem(key) and is_reference(below)) or _refers(below) for key, below in node.items())

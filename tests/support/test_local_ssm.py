@@ -26,7 +26,7 @@ ARN = f"arn:aws:cloudformation:{US}:111111111111:stack/web/1"
 SESSION = Session()
 
 
-def client(service: LocalSsm, name: str = "ssm", region: str = US, account: str = "111111111111") -> Any:  # noqa: ANN401
+def client(service: LocalSsm, name: str = "ssm", region: str = US, account: str = "111111111111") -> Any:
     return SESSION.client(  # type: ignore[call-overload]
         name,
         region_name=region,
@@ -140,7 +140,7 @@ def test_stacks_and_their_resources_are_found_by_name_and_arn_in_their_region(se
 
 
 def test_all_stacks_of_a_region_come_in_pages_of_a_megabyte(service: LocalSsm) -> None:
-    def stack(name: str, region: str = US, status: str = "CREATE_COMPLETE", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    def stack(name: str, region: str = US, status: str = "CREATE_COMPLETE", **more: Any) -> dict[str, Any]:
         arn = f"arn:aws:cloudformation:{region}:111111111111:stack/{name}/1"
         return {"StackId": arn, "StackName": name, "StackStatus": status, **more}
 
@@ -176,7 +176,7 @@ def test_tags_are_listed_a_hundred_resources_a_page_by_every_filter(service: Loc
     service.preload(US, ["/b"], tags={"k": "other"})
     service.preload(US, ["/plain"])
 
-    def found(*filters: dict[str, Any], **more: Any) -> list[list[str]]:  # noqa: ANN401
+    def found(*filters: dict[str, Any], **more: Any) -> list[list[str]]:
         asked = {"TagFilters": list(filters), "ResourcesPerPage": 100} | more
         pages = tagging.get_paginator("get_resources").paginate(**asked)
         return [[each["ResourceARN"] for each in page["ResourceTagMappingList"]] for page in pages]

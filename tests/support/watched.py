@@ -10,7 +10,7 @@ import boto3
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_manifests.tokens import Token, tokens_in
 from strongref_toolkit.aws import Accounts, Aws
 from tests.support.fake_ssm import FakeClock
@@ -63,7 +63,7 @@ def denied(clients: Watched, action: str, code: str = "AccessDenied", *, only: C
     services |= {"GetTemplate": "cloudformation"}
     client: Any = clients._client(services.get(action, "secretsmanager"), EU)
 
-    def refuse(model: Any, params: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def refuse(model: Any, params: Any, **_: Any) -> Any:
         if model.name != action or not only(params):
             return None
         clients.calls[action] += 1

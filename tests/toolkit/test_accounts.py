@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_toolkit.aws import Accounts
 from strongref_toolkit.errors import NoWayInError, UnknownCallerError
 from tests.support.fake_ssm import FakeClock
@@ -44,7 +44,7 @@ class Sts:
         client.meta.events.register("before-call.sts", self.count)
         return clients
 
-    def count(self, model: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def count(self, model: Any, **_: Any) -> Any:
         self.calls.append(model.name)
         if model.name == self.refuses:
             error = b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>m</Message></Error></ErrorResponse>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3
 import pytest
@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref_toolkit.errors import FetchFailedError
+from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.regions import enabled_regions
 from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
@@ -30,7 +30,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def session(clients: Any = None) -> ToolSession:  # noqa: ANN401 (a fake)
+def session(clients: Clients | None = None) -> ToolSession:
     return ToolSession(clients or Clients(boto3.Session()), RateLimiter(RateLimits()), FakeClock())
 
 
@@ -41,14 +41,15 @@ def test_they_are_those_that_are_enabled_and_no_others() -> None:
     assert "ap-east-1" not in found  # moto lists it as not-opted-in
 
 
-class Ec2:
+class Ec2(Clients):
     """EC2 of one region that refuses."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.called: list[str] = []
 
-    def ec2(self, region: str) -> Ec2:
-        self.called.append(region)
+    def _make(self, service: str, region: str) -> Ec2:
+        self.called += [region] if service == "ec2" else []
         return self
 
     def describe_regions(self) -> None:
@@ -58,13 +59,13 @@ class Ec2:
 def test_they_are_asked_for_in_the_partition_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_REGION", "us-gov-west-1")
     ec2 = Ec2()
-    with pytest.raises(FetchFailedError):
+    with pytest.raises(AwsCallError):
         enabled_regions(session(ec2))
     assert ec2.called == ["us-gov-west-1"]
 
 
 def test_a_refusal_says_what_was_called_and_where() -> None:
-    with pytest.raises(FetchFailedError, match="DescribeRegions of the account's regions in us-east-1 failed") as error:
+    with pytest.raises(AwsCallError, match="DescribeRegions of the account's regions in us-east-1 failed") as error:
         enabled_regions(session(Ec2()))
     assert error.value.code == "UnauthorizedOperation"
     assert "secret" not in str(error.value)

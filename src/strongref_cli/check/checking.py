@@ -14,7 +14,7 @@ from strongref_cli.check.parameters import new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import StackFinding, StackReport, Verdict
 from strongref_cli.check.version import StackVersion
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

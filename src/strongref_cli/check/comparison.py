@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.requests import IMPORT_TYPE
 from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sources_of
 from strongref_cli.check.version import resources_in
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from strongref_cli.check.unknown import Evaluated, Source

@@ -9,8 +9,9 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from strongref_cli.check.expressions import call, concatenated, dynamic_text, equal, invalid
 from strongref_cli.check.unknown import (
@@ -29,6 +30,9 @@ from strongref_cli.check.unknown import (
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
+    from strongref.untyped import AnyJson
+
+T = TypeVar("T")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
@@ -50,16 +54,18 @@ class Evaluation:
         self._conditions: dict[str, bool | Unknown] = {}
         self._functions: Mapping[str, Callable[[Node], Evaluated | Absent]] = {
             "Ref": self._ref,
-            "Fn::Base64": self._base64,
-            "Fn::Cidr": lambda given: self._deployed("Fn::Cidr", given),
+            "Fn::Base64": partial(
+                self._computed, "Fn::Base64", str, lambda text: b64encode(text.encode("utf-8", "replace")).decode()
+            ),
+            "Fn::Cidr": partial(self._deployed, "Fn::Cidr"),
             "Fn::FindInMap": self._find_in_map,
             "Fn::GetAtt": self._attribute,
-            "Fn::GetAZs": lambda given: self._deployed("Fn::GetAZs", given),
-            "Fn::GetStackOutput": lambda given: self._deployed("Fn::GetStackOutput", given, SourceKind.CHANGING),
+            "Fn::GetAZs": partial(self._deployed, "Fn::GetAZs"),
+            "Fn::GetStackOutput": partial(self._deployed, "Fn::GetStackOutput", kind=SourceKind.CHANGING),
             "Fn::If": self._if,
-            "Fn::ImportValue": lambda given: self._deployed("Fn::ImportValue", given),
+            "Fn::ImportValue": partial(self._deployed, "Fn::ImportValue"),
             "Fn::Join": self._join,
-            "Fn::Length": self._length,
+            "Fn::Length": partial(self._computed, "Fn::Length", list, len),
             "Fn::Select": self._select,
             "Fn::Split": self._split,
             "Fn::Sub": self._substitute,
@@ -99,7 +105,7 @@ class Evaluation:
             return self._holds({function: argument})
         return invalid(function, self._named(function, argument))
 
-    def _named(self, function: str, argument: Node) -> Any:  # noqa: ANN401 (an expression)
+    def _named(self, function: str, argument: Node) -> AnyJson:
         """A call of a function as an expression, with what is known of its argument."""
         given = self._value(argument)
         return {function: None if isinstance(given, Absent) else expression_of(given)}
@@ -149,9 +155,7 @@ class Evaluation:
             return ABSENT
         if not isinstance(name, str):
             return invalid("Ref", expression_of(name) if not isinstance(name, Absent) else None)
-        if name in self._names:
-            return self._names[name]
-        return self._resource(name, "")
+        return self._names[name] if name in self._names else self._resource(name, "")
 
     def _attribute(self, given: Node) -> Evaluated:
         parts = given.partition(".")[::2] if isinstance(given, str) else given
@@ -226,13 +230,8 @@ class Evaluation:
                 pass
             case _:
                 return invalid("Fn::Sub", None)
-        parts: list[Evaluated] = []
-        position = 0
-        for found in _VARIABLE.finditer(text):
-            parts.append(text[position : found.start()])
-            position = found.end()
-            parts.append(self._variable(found[1].strip(), variables))
-        return concatenated([*parts, text[position:]])
+        parts = enumerate(_VARIABLE.split(text))  # Every second one is a variable.
+        return concatenated([self._variable(each.strip(), variables) if at % 2 else each for at, each in parts])
 
     def _variable(self, name: str, variables: Mapping[str, Node]) -> Evaluated:
         if name.startswith("!"):
@@ -265,19 +264,12 @@ class Evaluation:
                     return list(value.split(separator))
         return invalid("Fn::Split", None)
 
-    def _base64(self, given: Node) -> Evaluated:
+    def _computed(self, function: str, kind: type[T], compute: Callable[[T], Evaluated], given: Node) -> Evaluated:
+        """What a function makes of an argument of one type."""
         value = self.value(given)
         if isinstance(value, Unknown):
-            return call("Fn::Base64", [value])
-        if isinstance(value, str):
-            return b64encode(value.encode(errors="replace")).decode()
-        return invalid("Fn::Base64", None)
-
-    def _length(self, given: Node) -> Evaluated:
-        value = self.value(given)
-        if isinstance(value, list):
-            return len(value)
-        return call("Fn::Length", [value]) if isinstance(value, Unknown) else invalid("Fn::Length", None)
+            return call(function, [value])
+        return compute(value) if isinstance(value, kind) else invalid(function, None)
 
     def _to_json(self, given: Node) -> Evaluated:
         value = self.value(given)
@@ -301,8 +293,7 @@ def _conditions_in(node: Node) -> Iterator[str]:
         for key, below in node.items():
             if key == "Condition" and isinstance(below, str):
                 yield below
-            elif key == "Fn::If" and isinstance(below, list) and below and isinstance(below[0], str):
+                continue
+            if key == "Fn::If" and isinstance(below, list) and below and isinstance(below[0], str):
                 yield below[0]
-                yield from _conditions_in(below[1:])
-            else:
-                yield from _conditions_in(below)
+            yield from _conditions_in(below)

@@ -23,6 +23,7 @@ from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node, Template
+    from strongref.untyped import AnyJson
     from strongref_cli.check.unknown import Evaluated
 
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
@@ -151,7 +152,7 @@ class _Loops:
             )
         return [text_of(each) for each in found]
 
-    def _substituted(self, given: Node, variables: Mapping[str, str]) -> Any:  # noqa: ANN401 (of a template)
+    def _substituted(self, given: Node, variables: Mapping[str, str]) -> AnyJson:
         if isinstance(given, str):
             return _replaced(given, variables, "$")
         if isinstance(given, list) and given and isinstance(given[0], str):
@@ -161,8 +162,8 @@ class _Loops:
 
 def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
     """Whether an identifier is in a text that is neither a key nor a template of `Fn::Sub`."""
-    plain = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
-    return any(f"{sign}{{{variable}}}" in text for text in plain for sign in "$&")
+    texts = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
+    return any(f"{sign}{{{variable}}}" in text for text in texts for sign in "$&")
 
 
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:

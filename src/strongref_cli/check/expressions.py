@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from strongref_cli.check.unknown import (
     Evaluated,
@@ -17,11 +17,14 @@ from strongref_cli.check.unknown import (
 )
 from strongref_toolkit.intrinsics import joined
 
+if TYPE_CHECKING:
+    from strongref.untyped import AnyJson
+
 _DYNAMIC = re.compile(r"\{\{resolve:([a-z-]+:[^}]*)\}\}")
 _FIXED_VERSION = re.compile(r"ssm(?:-secure)?:[^:]+:[0-9]+")
 
 
-def invalid(what: str, expression: Any) -> Unknown:  # noqa: ANN401 (JSON)
+def invalid(what: str, expression: AnyJson) -> Unknown:
     return unknown_of(SourceKind.INVALID, f"invalid expression {what}", {what: expression})
 
 
@@ -55,7 +58,7 @@ def concatenated(parts: list[Evaluated]) -> Evaluated:
     sources = sources_of(parts)
     if not sources:
         return dynamic_text("".join(map(text_of, parts)))
-    whole: Any = ""
+    whole: AnyJson = ""
     for part in parts:
         whole = joined(whole, part.expression if isinstance(part, Unknown) else text_of(part))
     return Unknown(whole, sources)

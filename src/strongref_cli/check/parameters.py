@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
 from strongref_cli.check.evaluation import section
 from strongref_cli.check.unknown import SourceKind, Unknown, text_of, unknown_of
-from strongref_manifests.sources.templates import HIDDEN
+from strongref_toolkit.cloudformation import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ class Described:
     resolved: Mapping[str, str] = field(default_factory=dict, repr=False)  # what it read from Parameter Store
 
     @classmethod
-    def of(cls, listed: Iterable[Mapping[str, str]]) -> Described:
+    def of(cls, listed: Iterable[Mapping[str, Any]]) -> Described:
         listed = list(listed)
         values = {each["ParameterKey"]: each.get("ParameterValue", "") for each in listed}
         return cls(values, {each["ParameterKey"]: each["ResolvedValue"] for each in listed if "ResolvedValue" in each})

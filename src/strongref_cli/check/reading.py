@@ -9,41 +9,35 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
-from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
-from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.errors import UnreadableRecordError
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.planner import ExportIdentity, StoredExports
 from strongref.protocol.snapshot import read_scope
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports
+from strongref.refusals import ForeignParameterError
 from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described
 from strongref_cli.check.stored import StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.version import StackVersion, pseudo_parameters
-from strongref_manifests.errors import StackNotFoundError
-from strongref_manifests.sources.nested import ABSENT, DELETED, NESTED_STACK, StackResources
 from strongref_manifests.sources.templates import template_of
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
-    from strongref.protocol.planner import ValueTags
     from strongref.protocol.ports import Store
+    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import Location
-    from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.session import ToolSession
 
-_NO_CHANGE_SET = ("ChangeSetNotFound", "ChangeSetNotFoundException")
-_NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
-"""What CloudFormation says of a change set that changes nothing."""
 _OVER = ("OBSOLETE", "EXECUTE_")
 """What the execution status begins with of a change set that cannot be executed anymore."""
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
@@ -76,11 +70,10 @@ class StackReader:
     """Reads the stacks of one region of the caller's account."""
 
     def __init__(self, session: ToolSession, region: str) -> None:
-        self._aws: Aws = session.aws(region, None)
-        self._where: Where = self._aws.where(region, None)
-        self.account = self._aws.accounts.own
+        aws = session.aws(region)
+        self._cloudformation = CloudFormationReader(aws, aws.where(region, None))
+        self.account = aws.accounts.own
         self.region = region
-        self._resources = StackResources(self._aws)
         self._ports = session.ports(self.account)
         self._clock = session.clock
         self._stacks: Memo[str, DeployedStack | None] = Memo()
@@ -96,9 +89,8 @@ class StackReader:
         return self._stacks.get(name, lambda: self._stack(name))
 
     def _stack(self, name: str) -> DeployedStack | None:
-        try:
-            found = self._resources.description(self._where, name)
-        except StackNotFoundError:
+        found = self._cloudformation.stack(name)
+        if not found:
             return None
         arn = StackArn.parse(found["StackId"])
         status = found["StackStatus"]
@@ -106,7 +98,9 @@ class StackReader:
         names = pseudo_parameters(arn, exists=True, topics=found.get("NotificationARNs"))
         if status in _EMPTY:
             return DeployedStack(arn, status, parameters, names, None)
-        template = template_of(self._aws, self._where, str(arn))
+        template = template_of(self._cloudformation, str(arn))
+        if template is None:
+            return None
         values = {**parameters.names(template, hidden=SourceKind.FIXED), **names}
         outputs = found.get("Outputs", ())
         exported = {each["OutputKey"]: each["ExportName"] for each in outputs if each.get("ExportName")}
@@ -136,15 +130,18 @@ class StackReader:
         return self._change_sets.get((stack.arn, change_set), lambda: self._change_set(stack, change_set))
 
     def _change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
-        pages = self._describe_change_set(stack, change_set)
+        pages = list(self._cloudformation.change_set(stack.arn.name, change_set))
+        template = template_of(self._cloudformation, stack.arn.name, ChangeSetName=change_set) if pages else None
+        # An ARN is found whatever the stack's name is.
+        if template is None or pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
+            raise NoSuchChangeSetError(change_set, stack.arn.name)
         first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
         reason = first.get("StatusReason", "")
         execution = first.get("ExecutionStatus", "")
         status = execution if execution.startswith(_OVER) else first["Status"]
-        if status != "CREATE_COMPLETE" and (listed or not any(text in reason for text in _NO_CHANGES)):
+        if status != "CREATE_COMPLETE" and (listed or not has_no_changes(reason)):
             raise ChangeSetNotReadyError(change_set, status, reason)
-        template = template_of(self._aws, self._where, stack.arn.name, ChangeSetName=change_set)
         parameters = Described.of(first.get("Parameters", ()))
         names = {**parameters.names(template, hidden=SourceKind.CHANGING), **stack.names}
         nested = {each["LogicalResourceId"]: each["ChangeSetId"] for each in listed if each.get("ChangeSetId")}
@@ -180,15 +177,12 @@ class StackReader:
 
     def users(self, export: str) -> tuple[str, ...]:
         """The names of the stacks that import a CloudFormation export of the region."""
-        return self._users.get(export, lambda: self._importing(export))
+        return self._users.get(export, lambda: tuple(self._cloudformation.importers(export)))
 
     def has_export(self, name: str) -> bool:
         """Whether a stack of the region has a CloudFormation export of this name."""
-        return name in self._exported.get("", self._all_exports)
-
-    def _all_exports(self) -> frozenset[str]:
-        pages = self._pages("ListExports", "exports", "list_exports")
-        return frozenset(each["Name"] for page in pages for each in page["Exports"])
+        exports = self._cloudformation.exports
+        return name in self._exported.get("", lambda: frozenset(each["Name"] for each in exports()))
 
     def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
@@ -206,45 +200,16 @@ class StackReader:
         names = store.under(f"{HOLDS}/{export.replace(':', '.')}", decrypted=False)
         return tuple(hold for name in names if (hold := HoldParameter.of(name)))
 
-    def _importing(self, export: str) -> tuple[str, ...]:
-        try:
-            pages = list(self._pages("ListImports", f"export {export}", "list_imports", ExportName=export))
-        except FetchFailedError as error:
-            if error.code == ABSENT:  # nobody does
-                return ()
-            raise
-        return tuple(sorted(name for page in pages for name in page["Imports"]))
-
     def _store(self, region: str) -> Store:
         return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))
 
     def _nested(self, arn: str) -> dict[str, str]:
         """The ARNs of the stacks that are nested in a stack, by logical ID."""
-        pages = self._pages("ListStackResources", f"stack {arn}", "list_stack_resources", StackName=arn)
         return {
             each["LogicalResourceId"]: each["PhysicalResourceId"]
-            for page in pages
-            for each in page["StackResourceSummaries"]
-            if each["ResourceType"] == NESTED_STACK
-            and each["ResourceStatus"] != DELETED
-            and each.get("PhysicalResourceId")
+            for each in self._cloudformation.resources(arn)
+            if each["ResourceType"] == NESTED_STACK and each.get("PhysicalResourceId")
         }
-
-    def _describe_change_set(self, stack: DeployedStack, change_set: str) -> list[Mapping[str, Any]]:
-        target, request = f"change set {change_set}", {"StackName": stack.arn.name, "ChangeSetName": change_set}
-        try:
-            pages = list(self._pages("DescribeChangeSet", target, "describe_change_set", **request))
-        except FetchFailedError as error:
-            if error.code in (*_NO_CHANGE_SET, ABSENT):
-                raise NoSuchChangeSetError(change_set, stack.arn.name) from None
-            raise
-        # An ARN is found whatever the stack's name is.
-        if pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
-            raise NoSuchChangeSetError(change_set, stack.arn.name)
-        return pages
-
-    def _pages(self, action: str, target: str, method: str, **request: str) -> Iterator[Mapping[str, Any]]:
-        return self._aws.pages(self._where, action, target, Clients.cloudformation, method, **request)
 
 
 def without_holds(users: Iterable[str], holds: Iterable[HoldParameter]) -> tuple[str, ...]:

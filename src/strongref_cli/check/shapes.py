@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from strongref_cli.check.unknown import Absent, Evaluated, expression_of
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from strongref_cli.check.version import StackVersion

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key
     from strongref.contract.values import Value
+    from strongref.untyped import AnyJson
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import StoredStack
 
@@ -92,7 +93,7 @@ def wanted_export(
     return WantedExport(cases, values.unknown)
 
 
-def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> Any:  # noqa: ANN401 (a property)
+def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> AnyJson:
     """A property that is unknown and stays, as it is stored; None if that does not say."""
     places = stored.index[logical_id].places if logical_id in stored.index else frozenset()
     consumers = {place.consumer for place in places}
@@ -118,7 +119,7 @@ class _Values:
         self._known = stored.published_by_others(logical_id) | self._own
         self.unknown: dict[str, str] = {}
 
-    def filled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated, case: Case) -> Any:  # noqa: ANN401 (a property)
+    def filled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated, case: Case) -> AnyJson:
         if isinstance(new, Mapping):
             below = old if isinstance(old, Mapping) else {}
             found = ((key, self.filled((*path, key), below.get(key, ABSENT), each, case)) for key, each in new.items())
@@ -159,7 +160,7 @@ class _Values:
                 return True
         return False
 
-    def _stored(self, name: str, values: Mapping[Key, Value]) -> Any:  # noqa: ANN401 (a property)
+    def _stored(self, name: str, values: Mapping[Key, Value]) -> AnyJson:
         """What is stored under a name: a value, or a map of them; None if nothing is."""
         prefix = f"{name}/" if name else ""
         return next((value.attribute for key, value in values.items() if key == name), None) or (
@@ -167,7 +168,7 @@ class _Values:
             or None
         )
 
-    def _other(self, name: str, new: Evaluated, case: Case) -> Any:  # noqa: ANN401 (a property)
+    def _other(self, name: str, new: Evaluated, case: Case) -> AnyJson:
         """A value that is not stored, of the type of the one that is, so that only the value counts as changed."""
         if isinstance(new, list):
             return [_placeholder(item, case) if sources_of(item) else item for item in new]

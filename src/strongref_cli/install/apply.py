@@ -6,11 +6,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
-from strongref_cli.install.errors import AwsCallError, DeploymentFailedError, InstallError
+from strongref_cli.install.errors import FAILURES, DeploymentFailedError
 from strongref_cli.install.outcomes import RegionOutcome, RegionResult
 from strongref_cli.install.packaging import content_hash, object_key
 from strongref_cli.install.plan import Action
-from strongref_cli.install.stacks import has_no_changes
+from strongref_toolkit.cloudformation import has_no_changes
+from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeB
     """Carry out a plan.
 
     Raises:
-        InstallError: it failed. CloudFormation has rolled back, or never began.
+        InstallError, AwsCallError: it failed. CloudFormation has rolled back, or never began.
     """
     if outcome := preview(plan):
         return outcome
@@ -91,7 +92,7 @@ def upload(suite: Suite, bucket: CodeBucket) -> str:
 def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -> bool:
     """Wait for a change set. If it cannot be executed, it is deleted, with the empty stack `new` that it made."""
     while True:
-        status, reason = stacks.change_set(change_set)
+        status, reason = stacks.progress(change_set)
         if status == "CREATE_COMPLETE":
             return True
         if status == "FAILED":
@@ -115,7 +116,7 @@ def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = Fals
         protected: whether it has termination protection, which is turned off. If the stack stays, it is on again.
 
     Raises:
-        InstallError: CloudFormation could not delete it.
+        InstallError, AwsCallError: CloudFormation could not delete it.
     """
     show("deleting the stack")
     if protected:
@@ -123,7 +124,7 @@ def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = Fals
     try:
         stacks.delete(arn)
         _finish(stacks, arn, "DELETE", lambda stack: stack.status.startswith("DELETE"))
-    except InstallError:
+    except FAILURES:
         if protected:
             with suppress(AwsCallError):
                 stacks.protect(arn, on=True)
@@ -134,7 +135,7 @@ def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[
     """Wait until an operation of a stack has ended.
 
     Raises:
-        InstallError: it failed.
+        InstallError, AwsCallError: it failed.
     """
     polls = 0
     while found := stacks.find(arn):
@@ -143,6 +144,6 @@ def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[
             break
         stacks.pause(POLL_SECONDS)
         polls += 1
-    if found and found.status != f"{operation}_COMPLETE":
-        reason = stacks.failure(arn, operation) or found.reason
-        raise DeploymentFailedError(reason or f"The stack is in {found.status}.")
+    status, reason = (found.status, found.reason) if found else ("DELETE_COMPLETE", "")
+    if status != f"{operation}_COMPLETE":
+        raise DeploymentFailedError(stacks.failure(arn, operation) or reason or f"The stack is in {status}.")

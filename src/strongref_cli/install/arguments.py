@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strongref_cli.options import (
+from strongref_cli.terminal.options import (
     Commands,
     add_command,
     add_dry_run,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strongref_cli.install.errors import AwsCallError, ForeignBucketError, MissingBucketError
+from strongref.aws.clients import Clients
+from strongref_cli.install.errors import ForeignBucketError, MissingBucketError
 from strongref_cli.install.packaging import KEY_PREFIX
+from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref_cli.install.calls import RegionCalls
+    from strongref_toolkit.aws import Aws, Where
 
 _WITHOUT_LOCATION = "us-east-1"
 """Where CreateBucket takes no LocationConstraint (AWS: CreateBucket)."""
@@ -43,7 +43,8 @@ def bucket_name(account: str, region: str, prefix: str | None = None) -> str:
 class CodeBucket:
     """Methods raise `AwsCallError`."""
 
-    calls: RegionCalls
+    aws: Aws
+    where: Where
     account: str  # its owner's ID
     name: str
     is_ours: bool = True  # whether the command makes it, and may delete it
@@ -53,7 +54,7 @@ class CodeBucket:
 
     def url(self, key: str) -> str:
         """The URL of an object, as CloudFormation takes it for a template."""
-        return f"{self.calls.session.clients.s3(self.calls.region).meta.endpoint_url}/{self.name}/{key}"
+        return f"{self.aws.clients(self.where).s3(self.where.region).meta.endpoint_url}/{self.name}/{key}"
 
     def exists(self) -> bool:
         """Whether the account has it.
@@ -61,11 +62,11 @@ class CodeBucket:
         Raises:
             ForeignBucketError: another account has it, or the caller may not use it.
         """
-        return self._is_there("HeadBucket", "head_bucket")
+        return self._is_there("HeadBucket")
 
-    def _is_there(self, action: str, method: str, **request: Any) -> bool:  # noqa: ANN401 (as botocore)
+    def _is_there(self, action: str, **request: Any) -> bool:
         try:
-            self._call(action, method, **request)
+            self._call(action, **request)
         except AwsCallError as error:
             if error.code in _DENIED:
                 raise ForeignBucketError(self.name) from None
@@ -76,7 +77,7 @@ class CodeBucket:
 
     def has(self, key: str) -> bool:
         """Whether an object is there; errors as `exists`."""
-        return self._is_there("HeadObject", "head_object", Key=key)
+        return self._is_there("HeadObject", Key=key)
 
     def prepare(self) -> None:
         """Make it private, and create it if it does not exist.
@@ -92,33 +93,23 @@ class CodeBucket:
             return
         if not exists:
             self._create()
-        self._call("PutPublicAccessBlock", "put_public_access_block", PublicAccessBlockConfiguration=_PRIVATE)
-        self._call("PutBucketEncryption", "put_bucket_encryption", ServerSideEncryptionConfiguration=_ENCRYPTION)
+        self._call("PutPublicAccessBlock", PublicAccessBlockConfiguration=_PRIVATE)
+        self._call("PutBucketEncryption", ServerSideEncryptionConfiguration=_ENCRYPTION)
 
     def _create(self) -> None:
-        region = self.calls.region
+        region = self.where.region
         where = {} if region == _WITHOUT_LOCATION else {"CreateBucketConfiguration": {"LocationConstraint": region}}
-        client_in = self.calls.session.clients.s3
         request: dict[str, Any] = {"Bucket": self.name, "ObjectOwnership": "BucketOwnerEnforced", **where}
-        self.calls.call("CreateBucket", client_in, "create_bucket", **request)
+        self.aws.call(self.where, "CreateBucket", self.name, Clients.s3, **request)
 
     def put(self, key: str, content: bytes) -> None:
-        self._call("PutObject", "put_object", Key=key, Body=content)
+        self._call("PutObject", Key=key, Body=content)
 
     def keys(self) -> list[str]:
         """The keys of all objects that the command has put there."""
-        return [each["Key"] for page in self._pages() for each in page.get("Contents", [])]
-
-    def _pages(self) -> Iterator[Any]:
-        return self.calls.pages(
-            "ListObjectsV2",
-            self.calls.session.clients.s3,
-            "list_objects_v2",
-            token=("NextContinuationToken", "ContinuationToken"),
-            Bucket=self.name,
-            ExpectedBucketOwner=self.account,
-            Prefix=KEY_PREFIX,
-        )
+        request = self._request(Prefix=KEY_PREFIX)
+        pages = self.aws.pages(self.where, "ListObjectsV2", self.name, Clients.s3, **request)
+        return [each["Key"] for page in pages for each in page.get("Contents", [])]
 
     def purge(self) -> bool:
         """Delete what the command has put there, and the bucket itself if it is ours and nothing else is in it.
@@ -129,17 +120,19 @@ class CodeBucket:
         keys = self.keys()
         for start in range(0, len(keys), _BATCH):
             objects = [{"Key": key} for key in keys[start : start + _BATCH]]
-            self._call("DeleteObjects", "delete_objects", Delete={"Objects": objects, "Quiet": True})
+            self._call("DeleteObjects", Delete={"Objects": objects, "Quiet": True})
         if not self.is_ours:
             return False
         try:
-            self._call("DeleteBucket", "delete_bucket")
+            self._call("DeleteBucket")
         except AwsCallError as error:
             if error.code != _NOT_EMPTY:
                 raise
             return False
         return True
 
-    def _call(self, action: str, method: str, **request: Any) -> Any:  # noqa: ANN401 (as botocore)
-        given = {"Bucket": self.name, "ExpectedBucketOwner": self.account, **request}
-        return self.calls.call(action, self.calls.session.clients.s3, method, **given)
+    def _call(self, action: str, **request: Any) -> None:
+        self.aws.call(self.where, action, self.name, Clients.s3, **self._request(**request))
+
+    def _request(self, **more: Any) -> dict[str, Any]:
+        return {"Bucket": self.name, "ExpectedBucketOwner": self.account, **more}

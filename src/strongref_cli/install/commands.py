@@ -12,8 +12,7 @@ from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
-from strongref_cli.install.calls import RegionCalls
-from strongref_cli.install.errors import InstallError
+from strongref_cli.install.errors import FAILURES
 from strongref_cli.install.finding import find, leftovers, uses
 from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
 from strongref_cli.install.plan import Found, Wanted, plan_install
@@ -30,8 +29,8 @@ from strongref_cli.install.reports import outcome_report, status_report
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.suite import load_suite
 from strongref_cli.install.template import parameter_names
-from strongref_cli.options import pairs
-from strongref_cli.output import ask, progress, show
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.regions import chosen_regions
 from strongref_toolkit.threads import in_threads
@@ -75,9 +74,9 @@ class _Run:
             return in_threads([partial(work, self._region(name, step)) for name in self.names])
 
     def _region(self, name: str, step: Callable[[str], None]) -> _Region:
-        calls = RegionCalls(self.session, name)
-        bucket = CodeBucket(calls, self.account, bucket_name(self.account, name, self.prefix), is_ours=not self.prefix)
-        return _Region(name, RegionStacks(calls), bucket, step)
+        stacks, bucket = RegionStacks.of(self.session, name), bucket_name(self.account, name, self.prefix)
+        code = CodeBucket(stacks.aws, stacks.where, self.account, bucket, is_ours=not self.prefix)
+        return _Region(name, stacks, code, step)
 
 
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
@@ -96,7 +95,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
             if args.dry_run:
                 return dry_run(plan)
             return install(plan, suite, region.stacks, region.bucket, region.show)
-        except InstallError as error:
+        except FAILURES as error:
             return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
 
     outcomes = run.everywhere("Installing", in_region)
@@ -122,7 +121,7 @@ def show_status(args: argparse.Namespace, session: ToolSession) -> int:
     def in_region(region: _Region) -> Found | RegionOutcome:
         try:
             return find(region.stacks, run.stack)
-        except InstallError as error:
+        except FAILURES as error:
             return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
 
     results = run.everywhere("Reading", in_region)
@@ -177,6 +176,6 @@ def _removed(region: _Region, removal: PlannedRemoval, *, purge: bool) -> Region
                 "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
             )
             outcome = RegionOutcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
-    except InstallError as error:
+    except FAILURES as error:
         return RegionOutcome(region.name, RegionResult.FAILED, outcome.before, (str(error),))
     return outcome

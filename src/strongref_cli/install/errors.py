@@ -1,25 +1,15 @@
-"""Errors of installations. They show AWS's own texts, which are about the installation and hold no exported values."""
+"""Errors of installations."""
 
 from __future__ import annotations
 
 from strongref.errors import ErrorMetric, StrongRefError
+from strongref_toolkit.errors import AwsCallError
 
 
 class InstallError(StrongRefError):
     """The root of this package's errors: one region's, or the suite's."""
 
     counted = ErrorMetric.ERRORS
-
-
-class AwsCallError(InstallError):
-    action: str  # the API action, as in `CreateChangeSet`
-    region: str
-    code: str  # AWS's error code
-    message: str = ""  # AWS's text
-
-    def __str__(self) -> str:
-        text = self.message.strip().rstrip(".")
-        return f"{self.action} in {self.region} failed: {self.code}.{f' {text}.' if text else ''}"[:1000]
 
 
 class DeploymentFailedError(InstallError):
@@ -54,3 +44,7 @@ class BadReleaseError(InstallError):
     folder: str
     problem: str
     sentence = "{folder} {problem}"
+
+
+FAILURES = (InstallError, AwsCallError)
+"""What fails one region, and leaves the others alone."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import EXPORTS, Found
 from strongref_cli.install.removal import Leftovers
-from strongref_cli.install.usage import importing, use_of
+from strongref_cli.install.usage import ListedResource, importing, use_of
 
 if TYPE_CHECKING:
     from strongref.protocol.ports import Store
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 def find(stacks: RegionStacks, name: str, *, with_template: bool = False) -> Found:
     """The installation of a region; `name` is its stack's."""
-    region = stacks.calls.region
     stack = stacks.find(name, with_template=with_template)
-    return Found(region, stack, "" if stack else stacks.exporter_of(EXPORTS[0]))
+    return Found(stacks.where.region, stack, "" if stack else stacks.exporter_of(EXPORTS[0]))
 
 
 def uses(stacks: RegionStacks, installation: str) -> list[Use]:
@@ -28,12 +27,12 @@ def uses(stacks: RegionStacks, installation: str) -> list[Use]:
 
     Every stack's resources are listed: what strongref stores does not know lookups, weak imports, and empty Exports.
     """
-    imports = importing({export: stacks.importers_of(export) for export in EXPORTS})
+    imports = importing({export: stacks.importers(export) for export in EXPORTS})
     found = []
-    for name, arn in sorted(stacks.all().items()):
+    for name, arn in sorted(stacks.names().items()):
         if name == installation:
             continue
-        resources, mine = stacks.resources(arn), imports.get(name, set())
+        resources, mine = list(map(ListedResource.of, stacks.resources(arn))), imports.get(name, set())
         transforms = () if use_of(name, resources, mine, ()) else stacks.transforms(arn)
         found.append(use_of(name, resources, mine, transforms))
     return [each for each in found if each]

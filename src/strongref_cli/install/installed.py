@@ -9,11 +9,10 @@ from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import default_key
 from strongref.log import logger
 from strongref.runtime.outbox import Outbox
-from strongref_cli.install.calls import RegionCalls
-from strongref_cli.install.errors import AwsCallError
 from strongref_cli.install.finding import find
 from strongref_cli.install.plan import DEFAULT_STACK
 from strongref_cli.install.stacks import RegionStacks
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 def installed_in(session: ToolSession, region: str) -> Found:
     """What is installed in a region; raises `AwsCallError` if CloudFormation does not say."""
-    return find(_stacks(session, region), DEFAULT_STACK)
+    return find(RegionStacks.of(session, region), DEFAULT_STACK)
 
 
 def notify(session: ToolSession, region: str, notice: Notice) -> None:
@@ -55,9 +54,5 @@ def kms_keys(session: ToolSession) -> Callable[[str], str]:
 def _parameter(session: ToolSession, region: str, name: str) -> str:
     """A parameter of a region's installation, whatever its stack is called; empty without one."""
     found = installed_in(session, region)
-    stack = found.stack or (_stacks(session, region).find(found.elsewhere) if found.elsewhere else None)
+    stack = found.stack or (RegionStacks.of(session, region).find(found.elsewhere) if found.elsewhere else None)
     return stack.parameters.get(name, "") if stack else ""
-
-
-def _stacks(session: ToolSession, region: str) -> RegionStacks:
-    return RegionStacks(RegionCalls(session, region))

@@ -11,16 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.holds import HOLD_STACK
+from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.text import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef
+
 PHYSICAL_IDS = ("strongref-export/", "strongref-import/", "strongref-lookup/")
 TYPES = ("Custom::CrossRegionExport", "Custom::CrossRegionImport", "Custom::ResourceLookup")
 MACRO = "StrongRef"
-_GONE = "DELETE_COMPLETE"
 
 
 class ListedResource(NamedTuple):
@@ -28,8 +29,11 @@ class ListedResource(NamedTuple):
 
     logical_id: str
     type: str
-    status: str
     physical_id: str = ""  # empty until its creation has succeeded
+
+    @classmethod
+    def of(cls, summary: StackResourceSummaryTypeDef) -> ListedResource:
+        return cls(summary["LogicalResourceId"], summary["ResourceType"], summary.get("PhysicalResourceId", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,7 @@ class Use:
 
 def is_served(resource: ListedResource) -> bool:
     """Whether one of the functions has made a resource, or is making it."""
-    by_id = resource.physical_id.startswith(PHYSICAL_IDS)
-    return resource.status != _GONE and (by_id or resource.type in TYPES)
+    return resource.physical_id.startswith(PHYSICAL_IDS) or resource.type in TYPES
 
 
 def use_of(

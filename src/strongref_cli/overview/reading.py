@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, held_exports
+from strongref.contract.hold_stacks import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
 from strongref.errors import NewerFormatError, StrongRefError
-from strongref.protocol.exports import physical_id
+from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_cli.overview.graph import Unread
+from strongref_toolkit.cloudformation import CloudFormationReader
 from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
 
@@ -75,7 +76,7 @@ class OverviewReader:
 
         Raises:
             UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
-            FetchFailedError, StoreError: a call failed, and no region was read.
+            AwsCallError, StoreError: a call failed, and no region was read.
         """
         todo = list(names)
         read = self._read_all(todo)
@@ -109,7 +110,7 @@ class OverviewReader:
         """Whether a stack of this name has an Export that the index lacks, so that it may export to any region.
 
         Raises:
-            FetchFailedError: CloudFormation does not list its resources.
+            AwsCallError: CloudFormation does not list its resources.
         """
         found = [(each, StackArn.parse(arn)) for each in regions for arn in each.stacks]
         return any(
@@ -169,26 +170,26 @@ class OverviewReader:
         for name, found in self._under(region, RECORDS).items():
             if scope := ExportScope.of("records", name):
                 parts[scope][name] = found
-        records = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        records = {scope: RecordedExports.of(decode(scope.path("records"), found)) for scope, found in parts.items()}
         for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
-            parts[scope] = self._under(region, scope.records)
-            records[scope] = RecordedExports.of(decode(scope.records, parts[scope]))
+            parts[scope] = self._under(region, scope.path("records"))
+            records[scope] = RecordedExports.of(decode(scope.path("records"), parts[scope]))
         left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
         records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
-        return records, {scope: _written(scope.records, found) for scope, found in parts.items()}
+        return records, {scope: _written(scope.path("records"), found) for scope, found in parts.items()}
 
     def _dates(self, region: str) -> dict[str, datetime]:
         """When each parameter below the exports' path was changed last."""
         path = [{"Key": "Path", "Option": "Recursive", "Values": [EXPORTS]}]
         request = {"ParameterFilters": path, "MaxResults": _NAMES_PER_PAGE}
-        pages = self._pages(region, "DescribeParameters", EXPORTS, Clients.ssm, "describe_parameters", **request)
+        pages = self._pages(region, "DescribeParameters", Clients.ssm, **request)
         return {each["Name"]: each["LastModifiedDate"] for page in pages for each in page["Parameters"]}
 
     def _tags(self, region: str) -> dict[str, dict[str, str]]:
         """The tags of the parameters below the exports' path."""
         request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
         request["TagFilters"] = [{"Key": PRODUCER_TAG}]  # What has none is not ours.
-        pages = self._pages(region, "GetResources", EXPORTS, Clients.tagging, "get_resources", **request)
+        pages = self._pages(region, "GetResources", Clients.tagging, **request)
         found = {}
         for each in (each for page in pages for each in page["ResourceTagMappingList"]):
             # The name of a parameter begins with a slash, which the ARN does not repeat.
@@ -205,7 +206,7 @@ class OverviewReader:
     ) -> tuple[dict[str, datetime], dict[str, Mapping[str, str]]]:
         """Dates and tags, after an exact look at values that lists lack: a new one is neither missing nor foreign."""
         store = self._aws.store(self._aws.where(region, None))
-        recorded = {scope.value(key) for scope, found in records.items() for key in found.values}
+        recorded = {scope.parameter_name(key) for scope, found in records.items() for key in found.values}
         unlisted = store.get(sorted(recorded - dates.keys()))
         known = {**dates, **{name: datetime.fromisoformat(found.modified) for name, found in unlisted.items()}}
         untagged = sorted(known.keys() - tags.keys())
@@ -228,15 +229,11 @@ class OverviewReader:
 
     def _existing(self, region: str) -> dict[str, ExistingStack]:
         """Each stack of the region by ARN, without its imports."""
-        pages = self._pages(region, "DescribeStacks", "all stacks", Clients.cloudformation, "describe_stacks")
         return {
             each["StackId"]: ExistingStack(
-                each["CreationTime"],
-                parent=each.get("ParentId", ""),
-                at_rest=is_at_rest(each["StackStatus"]),
+                each["CreationTime"], parent=each.get("ParentId", ""), at_rest=is_at_rest(each["StackStatus"])
             )
-            for page in pages
-            for each in page["Stacks"]
+            for each in self._cloudformation(region).stacks()
         }
 
     def _stacks(
@@ -251,9 +248,8 @@ class OverviewReader:
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
             asked |= {each for each in importers if each in existing and existing[each].created < value.published}
         ordered = sorted(asked)
-        imports = dict(
-            zip(ordered, in_threads([partial(self._imports, region, each) for each in ordered]), strict=True)
-        )
+        listed = in_threads([partial(self._imports, region, each) for each in ordered])
+        imports = dict(zip(ordered, listed, strict=True))
         return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
 
     def _imports(self, region: str, stack: str) -> dict[str, datetime]:
@@ -262,30 +258,20 @@ class OverviewReader:
 
     def _resources(self, region: str, stack: str) -> dict[str, datetime]:
         """When each resource of a stack was created or updated last, by its physical ID."""
-        request = {"StackName": stack}
-        pages = self._pages(
-            region, "ListStackResources", f"stack {stack}", Clients.cloudformation, "list_stack_resources", **request
-        )
         return {
             each["PhysicalResourceId"]: each["LastUpdatedTimestamp"]
-            for page in pages
-            for each in page["StackResourceSummaries"]
-            if each.get("PhysicalResourceId") and each["ResourceStatus"] != "DELETE_COMPLETE"
+            for each in self._cloudformation(region).resources(stack)
+            if each.get("PhysicalResourceId")
         }
+
+    def _cloudformation(self, region: str) -> CloudFormationReader:
+        return CloudFormationReader(self._aws, self._aws.where(region, None))
 
     def _under(self, region: str, path: str) -> dict[str, Parameter]:
         return self._aws.store(self._aws.where(region, None)).under(path)
 
-    def _pages(
-        self,
-        region: str,
-        action: str,
-        target: str,
-        service: Callable[[Clients, str], Any],
-        method: str,
-        **request: Any,  # noqa: ANN401 (as botocore)
-    ) -> Iterator[Mapping[str, Any]]:
-        return self._aws.pages(self._aws.where(region, None), action, target, service, method, **request)
+    def _pages(self, region: str, action: str, service: Callable[[Clients, str], Any], **request: Any) -> Iterator[Any]:
+        return self._aws.pages(self._aws.where(region, None), action, EXPORTS, service, **request)
 
 
 def _written(path: str, parameters: Mapping[str, Parameter]) -> dict[str, datetime]:

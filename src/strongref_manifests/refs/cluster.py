@@ -20,6 +20,8 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kubernetes.dynamic import Resource
+
     from strongref_manifests.refs.base import Manifest, ObjectKey
     from strongref_manifests.refs.cluster_config import Connection
 
@@ -87,13 +89,13 @@ class ClusterObjects:
             self._lost = error
             raise
 
-    def _resource(self, key: ObjectKey) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
+    def _resource(self, key: ObjectKey) -> Resource:
         found = self._ask(self._api.find, key.group, key.kind)
         if found is None:
             raise KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group)
         return found
 
-    def _some_names(self, resource: Any, key: ObjectKey) -> list[str]:  # noqa: ANN401
+    def _some_names(self, resource: Resource, key: ObjectKey) -> list[str]:
         """Names of objects of a kind, to suggest one for a misspelled name; as many as the cluster returns."""
         found: list[str] = []
         after = ""

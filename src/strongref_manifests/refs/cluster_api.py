@@ -14,7 +14,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from ssl import SSLCertVerificationError
 from time import sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import urllib3.exceptions as transport
 from kubernetes.client import ApiException
@@ -35,8 +35,13 @@ from strongref_manifests.refs.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from kubernetes.dynamic import Resource
+
+    from strongref.untyped import AnyJson
     from strongref_manifests.refs.base import Manifest
     from strongref_manifests.refs.cluster_config import Connection
+
+T = TypeVar("T")
 
 PAGE = 500
 """Objects in one answer to a list, as for kubectl (its --chunk-size)."""
@@ -89,13 +94,13 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         """The cluster's address."""
         return self._connection.server
 
-    def find(self, group: str, kind: str) -> Any:  # noqa: ANN401 (kubernetes.dynamic.Resource)
+    def find(self, group: str, kind: str) -> Resource:
         """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
         search = partial(self.resources.search, prefix="apis", group=group, kind=kind)
         found = self._discover(search, f"list the kinds of {group}") or ()
         return min(found, key=lambda resource: not resource.preferred, default=None)
 
-    def read(self, resource: Any, namespace: str, name: str) -> Manifest | None:  # noqa: ANN401
+    def read(self, resource: Resource, namespace: str, name: str) -> Manifest | None:
         """An object; None if it does not exist."""
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
@@ -107,7 +112,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             raise NotTheApiError(self.server, asked.action)
         return found  # type: ignore[no-any-return]
 
-    def names(self, resource: Any, namespace: str, after: str = "") -> tuple[list[str], str]:  # noqa: ANN401
+    def names(self, resource: Resource, namespace: str, after: str = "") -> tuple[list[str], str]:
         """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end."""
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
@@ -122,7 +127,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         found = [str(mapping(mapping(item).get("metadata")).get("name") or "") for item in each]
         return found, str(mapping(page.get("metadata")).get("continue") or "")
 
-    def request(self, method: str, path: str, body: object = None, **params: Any) -> Any:  # noqa: ANN401
+    def request(self, method: str, path: str, body: object = None, **params: Any) -> AnyJson:
         """As the client's own, which sends all its requests here, those of its discovery too.
 
         Raises:
@@ -177,7 +182,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             raise NotTheApiError(self.server, asked.action)
         return content
 
-    def _discover(self, discover: Callable[[], Any], action: str) -> Any:  # noqa: ANN401
+    def _discover(self, discover: Callable[[], T], action: str) -> T | None:
         try:
             return discover()
         except ResourceNotFoundError:  # a version disappeared

@@ -18,6 +18,8 @@ from strongref_manifests.refs.base import FieldShape, mapping
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from strongref.untyped import AnyJson, Untyped
+
 _ADDED = {"custom_field", "from", "is_attribute", "type"}
 """What an entry of generator.yaml has if it adds a field to those that the creating operation takes."""
 
@@ -56,7 +58,7 @@ class _Type:
     in_map: bool = False
 
     @classmethod
-    def of(cls, shape: Any) -> _Type:  # noqa: ANN401 (botocore has a class for each kind of shape)
+    def of(cls, shape: Untyped) -> _Type:
         many, in_map = shape.type_name == "list", False
         while shape.type_name in ("list", "map"):
             in_map |= shape.type_name == "map"
@@ -133,11 +135,11 @@ class ApiModel:
                 return str(name)
         return f"Create{kind}"
 
-    def _input(self, operation: str) -> Any:  # noqa: ANN401
+    def _input(self, operation: str) -> Untyped:
         known = operation in self._model.operation_names
         return self._model.operation_model(operation).input_shape if known else None
 
-    def _source(self, source: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def _source(self, source: Mapping[str, Any]) -> Untyped:
         """The shape that a field comes `from`: among what an operation takes, or else among what it returns."""
         operation = str(source.get("operation"))
         if operation not in self._model.operation_names:
@@ -158,7 +160,7 @@ class ApiModel:
         shape = self._source(mapping(settings.get("from")))
         return shape and _Type.of(shape)
 
-    def _named(self, name: str) -> Any:  # noqa: ANN401
+    def _named(self, name: str) -> Untyped:
         """The structure of a name, as in the SDK: an operation's parameters are its `…Input`."""
         operation = self._input(name.removesuffix("Input"))
         if operation is not None or name not in self._model.shape_names:
@@ -166,17 +168,17 @@ class ApiModel:
         return _Type.of(self._model.shape_for(name)).structure
 
 
-def entry(fields: Mapping[str, Any], path: Sequence[str]) -> Any:  # noqa: ANN401 (whatever the file has)
+def entry(fields: Mapping[str, Any], path: Sequence[str]) -> AnyJson:
     """The entry of a field in generator.yaml; None if there is none. Case does not matter, as for ACK."""
     wanted = ".".join(path).lower()
     return next((value for key, value in fields.items() if str(key).lower() == wanted), None)
 
 
-def _member(structure: Any, step: str) -> str | None:  # noqa: ANN401
+def _member(structure: Untyped, step: str) -> str | None:
     return next((name for name in structure.members if _is_same(name, step)), None)
 
 
-def _at(shape: Any, path: Iterable[str]) -> Any:  # noqa: ANN401
+def _at(shape: Untyped, path: Iterable[str]) -> Untyped:
     """The shape at a path, through lists and maps; None if there is none."""
     for step in filter(None, path):  # Lists are also written `Rules..GroupID`.
         structure = shape and _Type.of(shape).structure

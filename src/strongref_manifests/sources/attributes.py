@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.cloudformation import is_custom
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.finder import Finder
@@ -23,9 +23,9 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
-from strongref_manifests.sources.nested import NESTED_STACK
 from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
+from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:

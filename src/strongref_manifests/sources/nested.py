@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.aws.clients import Clients
 from strongref_manifests.errors import NotAStackError, ResourceNotFoundError, StackNotFoundError
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
     from strongref_toolkit.aws import Aws, Where
-
-ABSENT = "ValidationError"
-"""What CloudFormation answers where a stack, or a resource of it, is not there."""
-
-NESTED_STACK = "AWS::CloudFormation::Stack"
-
-DELETED = "DELETE_COMPLETE"
 
 
 class StackResource(NamedTuple):
@@ -34,15 +26,15 @@ class StackResources:
 
     def __init__(self, aws: Aws) -> None:
         self._aws = aws
-        self._stacks: Memo[tuple[Where, str], Mapping[str, Any]] = Memo()
+        self._stacks: Memo[tuple[Where, str], StackTypeDef] = Memo()
         self._known: Memo[tuple[Where, str, str], StackResource] = Memo()
 
-    def description(self, where: Where, stack: str, called: str | None = None) -> Mapping[str, Any]:
+    def description(self, where: Where, stack: str, called: str | None = None) -> StackTypeDef:
         """What DescribeStacks returns for the stack with this name or ARN: its outputs and parameters, among others.
 
         Raises:
             StackNotFoundError: it is not there.
-            FetchFailedError: the call to CloudFormation fails.
+            AwsCallError: the call to CloudFormation fails.
         """
         return self._stacks.get((where, stack), lambda: self._described(where, stack, called or stack))
 
@@ -51,7 +43,7 @@ class StackResources:
 
         Raises:
             ResourceNotFoundError: it, or the stack, is not there.
-            FetchFailedError: the call to CloudFormation fails.
+            AwsCallError: the call to CloudFormation fails.
         """
         return self._known.get((where, stack, logical_id), lambda: self._describe(where, stack, logical_id))
 
@@ -69,33 +61,14 @@ class StackResources:
             stack = found.physical_id
         return stack
 
-    def _described(self, where: Where, stack: str, called: str) -> Mapping[str, Any]:
-        try:
-            answer = self._aws.call(
-                where, "DescribeStacks", f"stack {called}", Clients.cloudformation, "describe_stacks", StackName=stack
-            )
-        except FetchFailedError as error:
-            if error.code != ABSENT:
-                raise
-        else:
-            for found in answer["Stacks"]:
-                if found["StackStatus"] != DELETED:
-                    described: Mapping[str, Any] = found
-                    return described
-        raise StackNotFoundError(called, where.region)
+    def _described(self, where: Where, stack: str, called: str) -> StackTypeDef:
+        found = CloudFormationReader(self._aws, where).stack(stack, called)
+        if not found:
+            raise StackNotFoundError(called, where.region)
+        return found
 
     def _describe(self, where: Where, stack: str, logical_id: str) -> StackResource:
-        what = f"{logical_id} of stack {stack}"
-        wanted = {"StackName": stack, "LogicalResourceId": logical_id}
-        try:
-            answer = self._aws.call(
-                where, "DescribeStackResource", what, Clients.cloudformation, "describe_stack_resource", **wanted
-            )
-        except FetchFailedError as error:
-            if error.code != ABSENT:
-                raise
-        else:
-            detail = answer["StackResourceDetail"]
-            if detail["ResourceStatus"] != DELETED and detail.get("PhysicalResourceId"):
-                return StackResource(detail["ResourceType"], detail["PhysicalResourceId"])
-        raise ResourceNotFoundError(logical_id, stack, where.region)
+        found = CloudFormationReader(self._aws, where).resource(stack, logical_id)
+        if not (found and found.get("PhysicalResourceId")):
+            raise ResourceNotFoundError(logical_id, stack, where.region)
+        return StackResource(found["ResourceType"], found["PhysicalResourceId"])

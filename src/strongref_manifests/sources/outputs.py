@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
 from strongref_manifests.sources.nested import StackResources
 from strongref_manifests.tokens import CFN, TokenSource, matched
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class StackOutputs(TokenSource):
             outputs = self._stacks.get((where, stack), lambda: self._outputs(where, stack))
         except StackNotFoundError as error:
             raise OutputNotFetchedError(key, stack, hint=str(error)) from None
-        except (FetchFailedError, NotAStackError, ResourceNotFoundError) as error:
+        except (AwsCallError, NotAStackError, ResourceNotFoundError) as error:
             raise OutputNotFetchedError(key, stack, str(error)) from None
         if key not in outputs:
             raise OutputNotFetchedError(key, stack)

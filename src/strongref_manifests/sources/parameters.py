@@ -16,7 +16,7 @@ from strongref.protocol.ports import BATCH
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError
 from strongref_manifests.tokens import SSM, TokenSource, matched
-from strongref_toolkit.errors import FetchFailedError, SecureValueError
+from strongref_toolkit.errors import AwsCallError, SecureValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,10 +72,8 @@ class ParameterSource(TokenSource):
     def _read(self, where: Where, names: list[str]) -> None:
         wanted = {"Names": names, "WithDecryption": self._sensitive}
         try:
-            answer = self._aws.call(
-                where, "GetParameters", some(names, most=1), Clients.ssm, "get_parameters", **wanted
-            )
-        except FetchFailedError as error:
+            answer = self._aws.call(where, "GetParameters", some(names, most=1), Clients.ssm, **wanted)
+        except AwsCallError as error:
             if len(names) == 1 or error.code not in _DENIED:
                 self._known |= {(where, name): error for name in names}
                 return

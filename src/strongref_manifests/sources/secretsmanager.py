@@ -15,7 +15,7 @@ from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref_manifests.errors import SecretNotReadError
 from strongref_manifests.tokens import SECRET, TokenSource, matched
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ class SecretSource(TokenSource):
 
     def _read(self, where: Where, name: str) -> str:
         try:
-            answer = self._aws.call(
-                where, "GetSecretValue", f"secret {name}", Clients.secrets, "get_secret_value", SecretId=name
-            )
-        except FetchFailedError as error:
+            answer = self._aws.call(where, "GetSecretValue", f"secret {name}", Clients.secrets, SecretId=name)
+        except AwsCallError as error:
             if error.code != _ABSENT:
                 raise
             problem = "it does not exist, or is about to be deleted; check its name, region and account"

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.clients import Clients
 from strongref.errors import StrongRefError
-from strongref_manifests.sources.nested import ABSENT
 from strongref_manifests.text.templates import content
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.cloudformation import HIDDEN, CloudFormationReader
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REF = "Ref"
-HIDDEN = "****"
-"""What CloudFormation shows of a parameter with NoEcho."""
 
 
 class StackTemplates:
@@ -34,7 +31,7 @@ class StackTemplates:
         self._aws = aws
         self._resources = resources
         self._templates: Memo[tuple[Where, str], Mapping[str, Any]] = Memo()
-        self._refusals: dict[tuple[Where, str], FetchFailedError] = {}
+        self._refusals: dict[tuple[Where, str], AwsCallError] = {}
 
     def properties(self, where: Where, stack: str, logical_id: str) -> dict[str, str]:
         """The properties of a resource whose values are known: text, numbers, and what `Ref` stands for.
@@ -51,7 +48,7 @@ class StackTemplates:
         known = self.properties(where, stack, logical_id)
         return [name for name in self._given(where, stack, logical_id) if name not in known]
 
-    def refusal(self, where: Where, stack: str) -> FetchFailedError | None:
+    def refusal(self, where: Where, stack: str) -> AwsCallError | None:
         """What kept `properties` from knowing more of a stack, if a call for it failed."""
         return self._refusals.get((where, stack))
 
@@ -59,9 +56,8 @@ class StackTemplates:
         """What a call to CloudFormation returns; None if it fails."""
         try:
             return ask()
-        except FetchFailedError as error:
-            if error.code != ABSENT:
-                self._refusals.setdefault((where, stack), error)
+        except AwsCallError as error:
+            self._refusals.setdefault((where, stack), error)
         except StrongRefError:
             pass
         return None
@@ -71,7 +67,9 @@ class StackTemplates:
         return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
-        return self._templates.get((where, stack), lambda: template_of(self._aws, where, stack))
+        return self._templates.get(
+            (where, stack), lambda: template_of(CloudFormationReader(self._aws, where), stack) or {}
+        )
 
     def _known(self, where: Where, stack: str, value: object) -> str | None:
         if isinstance(value, dict) and list(value) == [_REF]:
@@ -91,16 +89,14 @@ class StackTemplates:
         return {name: value for name, value in shown.items() if value != HIDDEN}
 
 
-def template_of(aws: Aws, where: Where, stack: str, **change_set: str) -> Mapping[str, Any]:
-    """The template of a stack, or of its change set (`ChangeSetName`), after its transforms.
+def template_of(reader: CloudFormationReader, stack: str, **change_set: str) -> Mapping[str, Any] | None:
+    """The template of a stack, or of its change set (`ChangeSetName`), after its transforms; None if there is none.
 
     Raises:
-        FetchFailedError: the call to CloudFormation fails.
+        AwsCallError: the call to CloudFormation fails.
     """
-    wanted = {"StackName": stack, "TemplateStage": "Processed", **change_set}
-    answer = aws.call(where, "GetTemplate", f"stack {stack}", Clients.cloudformation, "get_template", **wanted)
-    body = answer["TemplateBody"]  # botocore has read it if it is JSON
-    return _map(content(body) if isinstance(body, str) else body)
+    body = reader.template(stack, **change_set)
+    return None if body is None else _map(content(body) if isinstance(body, str) else body)
 
 
 def _map(value: object) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from strongref_manifests.terraform.addresses import TerraformReference
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, TokenSource
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
@@ -114,11 +114,9 @@ def _object(where: str, aws: Callable[[], Aws]) -> bytes:
     bucket, key, region, account = found.group("bucket", "key", "region", "account")
     called = aws()
     try:
-        answer = called.call(
-            called.where(region, account), "GetObject", where, Clients.s3, "get_object", Bucket=bucket, Key=key
-        )
+        answer = called.call(called.where(region, account), "GetObject", where, Clients.s3, Bucket=bucket, Key=key)
         content: bytes = answer["Body"].read()
-    except FetchFailedError as error:
+    except AwsCallError as error:
         problem = _WHY.get(error.code) or f"GetObject in {error.region} failed: {error.code}"
     except BotoCoreError as error:  # it broke off in the middle
         problem = type(error).__name__

@@ -19,6 +19,7 @@ from strongref_manifests.terraform.secrets import secrets_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from strongref.untyped import AnyJson
     from strongref_manifests.terraform.addresses import Path
     from strongref_toolkit.json_values import Json
 
@@ -202,7 +203,7 @@ def _true_in(tree: object, above: Path = ()) -> Iterator[Path]:
             yield from _true_in(below, (*above, number))
 
 
-def _of(kind: type[Any], given: object, name: str, default: object, at: str = "") -> Any:  # noqa: ANN401 (of that kind)
+def _of(kind: type[Any], given: object, name: str, default: object, at: str = "") -> AnyJson:
     """What a JSON object has under a name; null counts as absent."""
     found = given.get(name) if isinstance(given, dict) else given
     if not isinstance(given, dict) or not isinstance(default if found is None else found, kind):

@@ -50,7 +50,7 @@ class _Size:
 class BoundedScanner(Scanner):
     """Stops at brackets that are nested too deeply: the scanner reads ahead, and is slower with each level."""
 
-    def fetch_flow_collection_start(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 (as ruamel.yaml)
+    def fetch_flow_collection_start(self, *given: Any, **named: Any) -> None:
         if len(self.flow_context) > DEPTH_LIMIT:
             raise BoundsError(TOO_DEEP, self.reader.line + 1)
         super().fetch_flow_collection_start(*given, **named)

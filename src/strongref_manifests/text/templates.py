@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
@@ -20,6 +20,9 @@ from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Path, Scalar, line_of
 from strongref_manifests.text.template_writing import Bare, scalar
+
+if TYPE_CHECKING:
+    from strongref.untyped import AnyJson
 
 _SPACE = "\ufeff \t\r\n"
 _RESOLVER = YAML(typ="safe", pure=True).resolver
@@ -178,11 +181,11 @@ def json_text(node: object, indent: str | None = None) -> str:
 
 
 def canonical(content: object) -> str:
-    """The same text for the same content, whatever the order; numbers and quotes count as they are written."""
+    """One text for equal content, whatever the order; numbers and quotes count as they are written."""
     return json.dumps(_marked(content), sort_keys=True)
 
 
-def _marked(node: Any) -> Any:  # noqa: ANN401
+def _marked(node: AnyJson) -> AnyJson:
     """With what is to be written without quotes between characters that no template has."""
     if isinstance(node, Bare):
         return f"\0{node}\0"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.events import Event
     from ruamel.yaml.tokens import ScalarToken
 
+    from strongref.untyped import Untyped
     from strongref_manifests.text.nodes import Parsed
     from strongref_toolkit.json_values import Primitive
 
@@ -43,17 +44,17 @@ class _PositionScanner(BoundedScanner):
     It accepts tabs where Kubernetes does: behind something on the same line, not before a key.
     """
 
-    def __init__(self, text_starts: dict[int, int], loader: Any = None) -> None:  # noqa: ANN401 (as ruamel.yaml)
+    def __init__(self, text_starts: dict[int, int], loader: Untyped = None) -> None:
         super().__init__(loader)
         self._text_starts = text_starts
 
-    def scan_plain(self) -> Any:  # noqa: ANN401
+    def scan_plain(self) -> Untyped:
         return self._record(super().scan_plain())
 
-    def scan_flow_scalar(self, style: Any) -> Any:  # noqa: ANN401
+    def scan_flow_scalar(self, style: Untyped) -> Untyped:
         return self._record(super().scan_flow_scalar(style))
 
-    def scan_block_scalar(self, style: Any, rt: bool | None = False) -> Any:  # noqa: ANN401
+    def scan_block_scalar(self, style: Untyped, rt: bool | None = False) -> Untyped:
         return self._record(super().scan_block_scalar(style, rt=rt))
 
     def scan_to_next_token(self) -> None:
@@ -62,7 +63,7 @@ class _PositionScanner(BoundedScanner):
             self.reader.forward()
             super().scan_to_next_token()
 
-    def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:  # noqa: ANN401
+    def scan_plain_spaces(self, indent: Untyped, start_mark: Untyped) -> Untyped:
         length = 0
         while self.reader.peek(length) in " \t":
             length += 1

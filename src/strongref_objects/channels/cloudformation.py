@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.contract.holds import HOLD_TYPE
+from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.contract.names import StackArn, short_hash
 from strongref_objects.base.errors import (
     BadValueError,
@@ -24,9 +24,10 @@ from strongref_objects.base.errors import (
 )
 from strongref_objects.base.names import export_name, list_of, logical_id, shown
 from strongref_objects.channels.exporting import WritePlan, check_free, with_items
-from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.importing import ValueReader
+from strongref_objects.channels.used_values import HOLDER
 from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
+from strongref_toolkit.cloudformation import CloudFormationReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,8 @@ CHANNEL = "CloudFormation's exports"
 HOLDER_PATH = "/strongref/object-holds"
 """The path of all holders of a region, without a slash at its end.
 
-Not below `strongref.contract.holds.HOLDS`: the janitor lists that path, and takes what is there for parameters of hold
-stacks. A holder belongs to the stack of a program.
+Not below `hold_stacks.HOLDS` of strongref's contract: the janitor lists that path, and takes what is there for
+parameters of hold stacks. A holder belongs to the stack of a program.
 """
 
 _SEPARATOR = "|"
@@ -208,8 +209,7 @@ def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_set
 
 
 def _exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
-    found: dict[str, StackExport] = synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
-    return found
+    return synthesis.once(("ListExports", home), partial(list_exports, synthesis, home))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,20 +222,10 @@ def list_exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
     """All exports of an account and region (ListExports, 100 per page), by name.
 
     Raises:
-        FetchFailedError: the call fails.
+        AwsCallError: the call fails.
         NoWayInError: it is another account, and no role is given.
         UnknownCallerError: STS does not return the caller's identity.
     """
-    from strongref.aws.clients import Clients  # noqa: PLC0415 (lookups only)
-
     aws = synthesis.aws(home.region)
-    where = aws.where(home.region, home.account)
-    found: dict[str, StackExport] = {}
-    page: dict[str, str] = {}
-    while True:
-        answer = aws.call(where, "ListExports", "exports", Clients.cloudformation, "list_exports", **page)
-        for each in answer["Exports"]:
-            found[each["Name"]] = StackExport(StackArn.parse(each["ExportingStackId"]).name, each["Value"])
-        if not answer.get("NextToken"):
-            return found
-        page = {"NextToken": answer["NextToken"]}
+    exports = CloudFormationReader(aws, aws.where(home.region, home.account)).exports()
+    return {each["Name"]: StackExport(StackArn.parse(each["ExportingStackId"]).name, each["Value"]) for each in exports}

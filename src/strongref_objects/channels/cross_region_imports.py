@@ -14,8 +14,8 @@ from strongref.text import attribute_name
 from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
 from strongref_objects.base.names import export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free
-from strongref_objects.channels.holding import HOLD, IMPORT, has_reference
 from strongref_objects.channels.importing import ValueReader, is_an_object
+from strongref_objects.channels.used_values import HOLD, IMPORT, has_reference
 from strongref_objects.synthesis import Home
 from strongref_objects.synthesis.context_file import ContextKey
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref.contract.names import Key
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text, TextList
     from strongref_objects.base.names import Path
     from strongref_objects.channels import CrossRegion
@@ -72,7 +73,7 @@ class ImportResources:
         return resource.logical_id
 
     def keep_referenced(self, template: str) -> None:
-        """Import only what a finished template, as `holding.searchable` returns it, refers to.
+        """Import only what a finished template, as `used_values.searchable` returns it, refers to.
 
         What was imported by its own name is imported anyway. So is an object to which the template does not refer at
         all: the program may use it in another template.
@@ -179,7 +180,7 @@ class ImportAttributeReader:
 def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> ValueReader:
     """Reads the values that a stack exports to this one, as the target's account and region store them."""
 
-    def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
+    def look_up(path: Path, *, is_setting: bool = False) -> AnyJson:
         at, consumer, producer = _published_at(target, synthesis, via, path)
         ask = partial(_published, synthesis, at, consumer, producer, path)
         return synthesis.remember(at, ask, is_setting=is_setting)
@@ -227,7 +228,7 @@ def _published_at(
     return at, consumer, producer
 
 
-def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> Any:  # noqa: ANN401 (JSON)
+def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> AnyJson:
     from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
 
     exports = _exports(synthesis, at, consumer)
@@ -259,5 +260,4 @@ def _exports(synthesis: Synthesis, at: ContextKey, consumer: str) -> PublishedEx
         tools = synthesis.toolbox
         return PublishedExports(synthesis.store(home), tools.clock, tools.ports().patience, consumer)
 
-    found: PublishedExports = synthesis.once(("strongref", home, consumer), start)
-    return found
+    return synthesis.once(("strongref", home, consumer), start)

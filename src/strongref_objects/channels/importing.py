@@ -13,9 +13,11 @@ from strongref_objects.base.values import COMMA
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from constructs import Construct
+
     from strongref_objects.base import Text, TextList
     from strongref_objects.base.names import Path
-    from strongref_objects.channels.holding import Holder
+    from strongref_objects.channels.used_values import Holder
 
 
 class ImportReader(Protocol):
@@ -37,7 +39,7 @@ class ImportReader(Protocol):
 class ImportedObject:
     """`DeserializationContext` over a reader. The construct's ID is the object's path by default."""
 
-    def __init__(self, reader: ImportReader, path: Path, scope: Any = None, id: str = "") -> None:  # noqa: A002, ANN401
+    def __init__(self, reader: ImportReader, path: Path, scope: Construct | None = None, id: str = "") -> None:  # noqa: A002
         self.scope = scope
         self.id = id or construct_id(path)
         self.made = ObjectCache()

@@ -15,6 +15,7 @@ from strongref_objects.channels.importing import ImportedObject, ValueReader
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text
     from strongref_objects.base.names import Path
 
@@ -69,7 +70,7 @@ class JsonSerializationContext(Collector):
         lists = {tuple(map(json_key, path)) for path, leaf in self.leaves.items() if leaf.is_list}
         return concatenated(self._pieces((), self.json, lists))
 
-    def _pieces(self, at: Path, value: Any, lists: Collection[Path]) -> Iterator[Text]:  # noqa: ANN401 (JSON)
+    def _pieces(self, at: Path, value: AnyJson, lists: Collection[Path]) -> Iterator[Text]:
         """The text of the JSON at a path, with unresolved values in between."""
         if at in lists and self._is_unresolved(value):
             items = value if is_function(value) else [_without_quotes(item) for item in value]
@@ -98,7 +99,7 @@ def from_json(given: str | Mapping[str, Any], name: str = "") -> ImportedObject:
     tree = _parsed(given, name or "the object") if isinstance(given, str) else given
     where = f"the JSON of {name}" if name else "the JSON"
 
-    def look_up(path: Path) -> Any:  # noqa: ANN401 (JSON)
+    def look_up(path: Path) -> AnyJson:
         found: Any = tree
         for key in map(json_key, path):
             if not isinstance(found, dict) or key not in found:

@@ -9,11 +9,13 @@ from strongref_objects.base import ObjectCache, ResolveType
 from strongref_objects.channels import CrossRegion, Parameters, cloudformation, cross_region_imports, parameters
 from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
 from strongref_objects.channels.exporting import ExportedNames
-from strongref_objects.channels.holding import searchable, used_texts
 from strongref_objects.channels.importing import ImportedObject, ValueReader
+from strongref_objects.channels.used_values import searchable, used_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from constructs import Construct
 
     from strongref_objects.base import Target
     from strongref_objects.channels import Channel
@@ -62,7 +64,7 @@ class TemplateChannels:
             reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
         return reader
 
-    def imported_object(self, reader: ImportReader, name: str, scope: Any, construct_id: str) -> ImportedObject:  # noqa: ANN401 (a construct)
+    def imported_object(self, reader: ImportReader, name: str, scope: Construct, construct_id: str) -> ImportedObject:
         return self._objects.get((reader, name), lambda: ImportedObject(reader, (name,), scope, construct_id))
 
     def _make_writer(self, channel: Channel) -> ExportWriter:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text, TextList
     from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
@@ -97,7 +98,7 @@ class DynamicReferenceReader:
 def value_reader(target: Target, synthesis: Synthesis, prefix: str, names: ExportedNames) -> ValueReader:
     """Reads the values below a prefix in the target's account and region. Nothing can hold them."""
 
-    def look_up(path: Path, *, is_setting: bool = False) -> Any:  # noqa: ANN401 (JSON)
+    def look_up(path: Path, *, is_setting: bool = False) -> AnyJson:
         with names.importing(path, parameter_name(prefix, path)):
             return _look_up(target, synthesis, prefix, path, is_setting)
 
@@ -131,7 +132,7 @@ def _own_store(region: str | None) -> Store:
     # Not imported where templates are made.
     from strongref.aws.clients import Clients  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
-    from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits  # noqa: PLC0415
+    from strongref.aws.rate_limit import RateLimiter, RateLimits  # noqa: PLC0415
     from strongref.runtime.clock import SystemClock  # noqa: PLC0415
 
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -141,10 +142,10 @@ def _own_store(region: str | None) -> Store:
     return stores(region, SystemClock(READ_SECONDS))
 
 
-def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path, is_setting: bool) -> Any:  # noqa: ANN401 (JSON)
+def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path, is_setting: bool) -> AnyJson:
     home = synthesis.home(target, shown(path))
 
-    def ask() -> Any:  # noqa: ANN401 (JSON)
+    def ask() -> AnyJson:
         what = (prefix, path[0], len(path) == 1)
         found = synthesis.once(("ssm", home, *what), lambda: read_parameters(synthesis.store(home), *what))
         return _value(found, prefix, path)
@@ -159,7 +160,7 @@ def read_parameters(store: Store, prefix: str, name: str, is_value: bool) -> Map
     return (is_value and store.get([at])) or store.under(at)
 
 
-def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
+def _value(found: Mapping[str, Parameter], prefix: str, path: Path) -> AnyJson:
     name = parameter_name(prefix, path)
     if name in found:
         if found[name].is_secure:

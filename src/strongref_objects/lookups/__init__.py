@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Target
     from strongref_objects.types import Declared
     from strongref_toolkit.session import ToolSession
+
+__all__ = ["LookupEnvironment", "lookup", "lookup_vpc"]
 
 D = TypeVar("D", bound="Declared")
 
@@ -76,7 +79,7 @@ def lookup_vpc(scope: ObjectLookupScope, tags: Mapping[str, str]) -> Vpc:
     return lookup(Vpc, scope, tags)
 
 
-def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **given: Any) -> D:  # noqa: ANN401 (values, lists and objects)
+def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **given: Any) -> D:
     """The object of a type that has all of these tags; the same one each time.
 
     Args:
@@ -142,7 +145,7 @@ class _ContextEntry:
                 write(ctx, key, members(self.of)[name], value)
         return {**ctx.json, **missing}
 
-    def read(self, entry: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    def read(self, entry: AnyJson) -> dict[str, Any]:
         """The members' values. Raises `StrongRefError` if the entry was written for a type with other members."""
         tree = entry if isinstance(entry, dict) else {}
         ctx, of_type = from_json(tree, self.of.declared.label), members(self.of)
@@ -151,7 +154,7 @@ class _ContextEntry:
             name: read(ctx, key_of(name), of_type[name], resolved=True) for name in self.names if name not in missing
         }
 
-    def is_complete(self, entry: Any) -> bool:  # noqa: ANN401 (JSON)
+    def is_complete(self, entry: AnyJson) -> bool:
         """Whether the entry can be read; if not, the object is looked up again."""
         try:
             self.read(entry)

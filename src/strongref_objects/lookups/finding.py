@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
+    from strongref.untyped import AnyJson
     from strongref_objects.synthesis import Home, Synthesis
     from strongref_objects.types import Declared
 
@@ -58,7 +59,7 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
     elif issubclass(of, SecurityGroup):
         parts = _outbound(resource)
 
-    def get(name: str) -> Any:  # noqa: ANN401 (a value, a list or an object)
+    def get(name: str) -> AnyJson:
         return parts[name] if name in parts else _value(resource, members(of)[name])
 
     return of.assembled_by(get, given, "Cloud Control")
@@ -76,8 +77,7 @@ def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
         return LookupApis(cloudcontrol, tagging, ResourceReader(cloudcontrol))
 
-    found: LookupApis = synthesis.once((LOOKUP, home), create)
-    return found
+    return synthesis.once((LOOKUP, home), create)
 
 
 def _region_of(type_name: str, region: str) -> str:

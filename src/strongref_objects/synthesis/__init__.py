@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strongref.protocol.ports import Store
+    from strongref.untyped import AnyJson
     from strongref_objects.base import Target
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.session import ToolSession
+
+
+T = TypeVar("T")
 
 
 class Home(NamedTuple):
@@ -77,7 +81,7 @@ class Synthesis:
         *,
         is_complete: Callable[[Any], bool] = lambda _entry: True,
         is_setting: bool = False,
-    ) -> Any:  # noqa: ANN401 (JSON)
+    ) -> AnyJson:
         """The context file's entry of this key; if there is none, what `ask` returns (JSON, not None), which is kept.
 
         Args:
@@ -113,9 +117,10 @@ class Synthesis:
             self.context_file.put(key, found)
         return found or {}
 
-    def once(self, question: Hashable, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (the caller knows)
+    def once(self, question: Hashable, ask: Callable[[], T]) -> T:
         """What `ask` returned or raised the first time that this run asked the question."""
-        return self._answers.get(question, ask)
+        answer: T = self._answers.get(question, ask)
+        return answer
 
     def aws(self, region: str) -> Aws:
         """AWS for this run. The region is that of STS, if it must be called."""

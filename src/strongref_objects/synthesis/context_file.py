@@ -20,6 +20,8 @@ from strongref_objects.base.errors import ContextFileError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from strongref.untyped import AnyJson
+
 try:
     import fcntl
 except ImportError:  # pragma: no cover (without such locks, the last of two concurrent runs wins)
@@ -79,7 +81,7 @@ class ContextFile:
         """Whether this run put the entry there."""
         return key in self._put
 
-    def get(self, key: ContextKey) -> Any | None:  # noqa: ANN401 (JSON)
+    def get(self, key: ContextKey) -> AnyJson | None:
         """The value of an entry; None if there is none. Raises `ContextFileError` if the file cannot be read."""
         return self._entries().get(str(key))
 
@@ -89,7 +91,7 @@ class ContextFile:
         keys = (ContextKey.parse(text) for text in self._entries() if text.startswith(start) and text.endswith(end))
         return next((key for key in keys if key and key.name == name), None)
 
-    def put(self, key: ContextKey, value: Any) -> None:  # noqa: ANN401 (JSON)
+    def put(self, key: ContextKey, value: AnyJson) -> None:
         """Add an entry to the file, next to those that other runs have added meanwhile.
 
         Raises:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.text import some
 
 if TYPE_CHECKING:
+    from strongref.untyped import AnyJson, Untyped
     from strongref_objects.base import DeserializationContext, SerializationContext
 
 REF = "Ref"
@@ -32,18 +33,13 @@ class Member:
 
 
 def text(
-    attribute: str | None = None,
-    *,
-    form: str | None = None,
-    says: str | None = None,
-    dropped: str = "",
-    **default: Any,  # noqa: ANN401 (as `dataclasses.field`)
-) -> Any:  # noqa: ANN401 (a field)
+    attribute: str | None = None, *, form: str | None = None, says: str | None = None, dropped: str = "", **default: Any
+) -> Untyped:
     """A text. `default=None` makes it optional. The other arguments are those of `Member`."""
     return dataclasses.field(**default, metadata={_MEMBER: Member(attribute, form, says, dropped=dropped)})
 
 
-def setting(*, says: str | None = None, **default: Any) -> Any:  # noqa: ANN401 (as above)
+def setting(*, says: str | None = None, **default: Any) -> Untyped:
     """How a resource was made, if that changes what a program generates that uses it: a text, a boolean or a number.
 
     Declared with `default=None, kw_only=True`: an object that was written without it lacks it. It is read at synthesis
@@ -52,12 +48,12 @@ def setting(*, says: str | None = None, **default: Any) -> Any:  # noqa: ANN401 
     return dataclasses.field(**default, metadata={_MEMBER: Member(says=says, is_setting=True)})
 
 
-def texts(*, held: bool = True, **default: Any) -> Any:  # noqa: ANN401 (as above)
+def texts(*, held: bool = True, **default: Any) -> Untyped:
     """A list of texts. `held=False` if they only describe the object: no import holds them."""
     return dataclasses.field(**default, metadata={_MEMBER: Member(is_list=True, is_held=held)})
 
 
-def part(of: type[Any], **default: Any) -> Any:  # noqa: ANN401 (as above)
+def part(of: type[Any], **default: Any) -> Untyped:
     """An object of another type."""
     return dataclasses.field(**default, metadata={_MEMBER: Member(of=of)})
 
@@ -112,7 +108,7 @@ def make_keyword_only(declared: type[Any]) -> None:
             each.kw_only = True
 
 
-def write(ctx: SerializationContext, key: str, member: Member, value: Any) -> None:  # noqa: ANN401 (a value, a list or an object)
+def write(ctx: SerializationContext, key: str, member: Member, value: AnyJson) -> None:
     if member.of:
         ctx.write_object(key, value)
     elif member.is_list:
@@ -121,7 +117,7 @@ def write(ctx: SerializationContext, key: str, member: Member, value: Any) -> No
         ctx.write_string(key, value)
 
 
-def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: bool) -> Any:  # noqa: ANN401 (a value, a list or an object)
+def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: bool) -> AnyJson:
     if member.of:
         return member.of.deserialize(ctx.read_object(key))
     if member.is_list:

@@ -16,7 +16,7 @@ from strongref_cli.check.reading import ChangeSet, DeployedStack
 from strongref_cli.check.report import Verdict
 from strongref_cli.check.stored import StoredStack
 from strongref_cli.check.version import pseudo_parameters
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 from tests.support.builders import NETWORK, WEB, stack_arn, values
 from tests.support.checks import EU, STACK, Template, bucket, exporting, held_by, hold_output, stored, template, version
 
@@ -68,7 +68,7 @@ def check(reader: Reader) -> StackCheck:
     return StackCheck(cast("StackReader", reader))
 
 
-def tree(inner: Template = INNER, **more: Any) -> Reader:  # noqa: ANN401
+def tree(inner: Template = INNER, **more: Any) -> Reader:
     root = deployed(ROOT, template(Below=BELOW, Own=bucket()), {"Below": NETWORK})
     return Reader({"root": root, NETWORK: deployed(NETWORK, inner)}, **more)
 

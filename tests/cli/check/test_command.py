@@ -14,10 +14,10 @@ from moto.backends import get_backend
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
-from strongref_toolkit.errors import FetchFailedError
+from strongref_toolkit.errors import AwsCallError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
 from tests.support.fake_ssm import FakeClock
@@ -63,7 +63,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(name, raising=False)
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:
         if operation == "ListImports":  # moto has none
             text = f"Export '{given['ExportName']}' is not imported by any stack."
             raise ClientError({"Error": {"Code": "ValidationError", "Message": text}}, operation)
@@ -170,7 +170,7 @@ def imports(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:
         if operation == "ListImports" and given["ExportName"] in found:
             listed, start = found[given["ExportName"]], int(given.get("NextToken", "0"))
             return {"Imports": listed[start : start + 1], "NextToken": str(start + 1) if listed[start + 1 :] else ""}
@@ -266,7 +266,7 @@ def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pyte
     made: list[str] = []
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:
         made.append(operation)
         return original(self, operation, given)
 
@@ -291,7 +291,7 @@ def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.Mo
     made: set[str] = set()
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:
         made.add(operation)
         return original(self, operation, given)
 
@@ -308,7 +308,7 @@ def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.Mo
     assert made == documented
 
 
-def changing(replacement: str, **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def changing(replacement: str, **more: Any) -> list[dict[str, Any]]:
     """The pages of a change set in which the bucket and its Export change."""
     bucket_change = {"Action": "Modify", "LogicalResourceId": "Bucket", "Replacement": replacement}
     export_change = {"Action": "Modify", "LogicalResourceId": "Exports", "Replacement": "False"}
@@ -326,14 +326,14 @@ def change_sets(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[dict[str, Any
     found: dict[str, list[dict[str, Any]]] = {}
     original = Aws.call
 
-    def call(self: Aws, where: Any, action: str, target: str, service: Any, method: str, **given: Any) -> Any:  # noqa: ANN401, PLR0913, PLR0917 (as it is)
+    def call(self: Aws, where: Any, action: str, target: str, service: Any, **given: Any) -> Any:
         if action == "DescribeChangeSet":
             if given["ChangeSetName"] not in found:
-                raise FetchFailedError(action, target, EU, "ChangeSetNotFound")
+                raise AwsCallError(action, target, EU, "ChangeSetNotFound")
             return found[given["ChangeSetName"]][int(given.get("NextToken", "0"))]
         if "ChangeSetName" in given:
             return {"TemplateBody": producing("another-name", Revision="2")}
-        return original(self, where, action, target, service, method, **given)
+        return original(self, where, action, target, service, **given)
 
     monkeypatch.setattr(Aws, "call", call)
     return found

@@ -32,7 +32,7 @@ TEMPLATE: dict[str, Any] = {
 NO_VALUE = {"Ref": "AWS::NoValue"}
 
 
-def value(node: object, template: dict[str, Any] = TEMPLATE) -> Any:  # noqa: ANN401
+def value(node: object, template: dict[str, Any] = TEMPLATE) -> Any:
     return Evaluation(template, NAMES).value(node)
 
 

@@ -17,7 +17,7 @@ LOOPS = "AWS::LanguageExtensions"
 NAMES: dict[str, Any] = {"Names": ["One", "t-wo"], "AWS::Region": "eu-west-1"}
 
 
-def resources(body: object, transform: object = LOOPS) -> Any:  # noqa: ANN401
+def resources(body: object, transform: object = LOOPS) -> Any:
     return expand({"Transform": transform, "Resources": body}, NAMES).template["Resources"]
 
 

@@ -20,7 +20,7 @@ from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_cli.check.stored import StoredScope, StoredStack
 from strongref_cli.check.unknown import SourceKind, unknown_of
 from strongref_cli.check.version import StackVersion
-from strongref_manifests.sources.nested import NESTED_STACK
+from strongref_toolkit.cloudformation import NESTED_STACK
 from tests.support.builders import ME, SHOP, WEB, items, ours, record, stock, text, values
 from tests.support.checks import (
     EU,
@@ -416,7 +416,7 @@ def test_importers_without_a_hold_and_a_missing_output_are_reported() -> None:
     old = template(hold_output(), Bucket=bucket(), Exports=HELD)
     report = update(old, old, held("shop"))
     assert report.verdict is Verdict.ACCEPTED
-    assert "stack web (us-east-1, 111111111111) has no hold and is not protected by it" in report.findings[0].text
+    assert "stack web (us-east-1, 111111111111) is unheld" in report.findings[0].text
     assert update(old, old, held("web")).findings == ()
     without = update(None, template(Bucket=bucket(), Exports=HELD), StoredStack())
     assert "no output exports that name" in without.findings[0].text
@@ -693,7 +693,7 @@ SHARED = st.sampled_from(
 VALUES = st.dictionaries(st.sampled_from(["A", "B", "C"]), SHARED, max_size=3)
 
 
-def carried_out(given: Any, ids: dict[str, str]) -> Any:  # noqa: ANN401 (a value)
+def carried_out(given: Any, ids: dict[str, str]) -> Any:
     """What CloudFormation sends, given the resources' physical IDs."""
     match given:
         case {"Ref": name}:
@@ -735,7 +735,7 @@ def test_a_prediction_is_true_whatever_the_deployment_brings(
             assert wanted[change.key] != now[change.key]
 
 
-def _value(sent: Any) -> Any:  # noqa: ANN401 (a stored value)
+def _value(sent: Any) -> Any:
     return items(*sent) if isinstance(sent, list) else text(sent)
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.bucket import CodeBucket, bucket_name
-from strongref_cli.install.calls import RegionCalls
-from strongref_cli.install.errors import AwsCallError, ForeignBucketError, MissingBucketError
+from strongref_cli.install.errors import ForeignBucketError, MissingBucketError
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import EU, OWN, US, Watched, in_moto
@@ -26,8 +26,8 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 
 def bucket(clients: Watched, region: str = EU, *, prefix: str | None = None) -> CodeBucket:
-    calls = RegionCalls(ToolSession(clients, RateLimiter(RateLimits()), FakeClock()), region)
-    return CodeBucket(calls, OWN, bucket_name(OWN, region, prefix), is_ours=not prefix)
+    aws = ToolSession(clients, RateLimiter(RateLimits()), FakeClock()).aws(region, shows_texts=True)
+    return CodeBucket(aws, aws.where(region, None), OWN, bucket_name(OWN, region, prefix), is_ours=not prefix)
 
 
 def test_names_are_of_the_account_or_of_a_given_prefix() -> None:
@@ -90,7 +90,7 @@ def refuse(clients: Watched, action: str, code: str, status: int) -> None:
     client: Any = clients.s3(EU)
     answer = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
 
-    def refused(model: Any, **_: Any) -> Any:  # noqa: ANN401 (botocore's)
+    def refused(model: Any, **_: Any) -> Any:
         return (type("Response", (), {"status_code": status})(), answer) if model.name == action else None
 
     client.meta.events.register_first("before-call", refused)
@@ -109,7 +109,7 @@ def test_another_error_is_reported_with_awss_text(clients: Watched) -> None:
     refuse(clients, "PutObject", "AccessDenied", 403)
     ours = bucket(clients)
     ours.prepare()
-    with pytest.raises(AwsCallError, match=r"PutObject in eu-west-1 failed: AccessDenied\. m\."):
+    with pytest.raises(AwsCallError, match=rf"PutObject of {ours.name} in eu-west-1 failed: AccessDenied\. m\.$"):
         ours.put(KEY, b"x")
 
 

@@ -13,7 +13,7 @@ import strongref_cli as cli
 from strongref_cli.install import commands, finding
 from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.stacks import RegionStacks
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import AwsCallError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,22 +119,25 @@ def test_a_dry_run_installs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert boto3.client("cloudformation", region_name=EU).describe_stacks()["Stacks"] == []
 
 
-def refusing(region: str, error: StrongRefError) -> Any:  # noqa: ANN401 (a function)
+def refusing(region: str, error: StrongRefError) -> Any:
     real = finding.find
 
-    def find(stacks: Any, *args: Any, **more: Any) -> Any:  # noqa: ANN401 (the same)
-        if stacks.calls.region == region:
+    def find(stacks: Any, *args: Any, **more: Any) -> Any:
+        if stacks.where.region == region:
             raise error
         return real(stacks, *args, **more)
 
     return find
 
 
+@pytest.mark.parametrize(
+    "error", [DeploymentFailedError("No way in."), AwsCallError("DescribeStacks", "strongref", EU, "1", "No way in.")]
+)
 @pytest.mark.parametrize("command", [["install", "--dry-run"], ["status"], ["uninstall"]])
 def test_a_region_that_fails_is_reported_and_the_others_are_worked_on(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str], error: StrongRefError, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(commands, "find", refusing(EU, DeploymentFailedError("No way in.")))
+    monkeypatch.setattr(commands, "find", refusing(EU, error))
     assert cli.main([*command, "--region", EU, "--region", US]) == 1
     out = capsys.readouterr().out
     assert "No way in." in out
@@ -159,7 +162,7 @@ def regions_of(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
 def test_while_one_region_is_in_use_none_is_removed_and_then_all_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(RegionStacks, "importers_of", lambda *_: [])  # moto has no ListImports
+    monkeypatch.setattr(RegionStacks, "importers", lambda *_: [])  # moto has no ListImports
     stacks = {region: boto3.client("cloudformation", region) for region in (EU, US)}
     for client in stacks.values():
         client.create_stack(StackName="strongref", TemplateBody=TEMPLATE)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,11 +53,9 @@ def test_help_waits_for_nothing_that_commands_run_with(command: tuple[str, ...])
     assert "strongref_cli" in loaded.split()
 
 
-@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
-def test_every_command_names_a_function_and_an_extra_that_there_are(names: tuple[str, ...]) -> None:
-    module, _, function = COMMANDS[names].get_default("run").partition(":")
-    assert callable(getattr(import_module(f"strongref_cli.{module}"), function))
-    assert COMMANDS[names].get_default("extra") in {None, *PROJECT["project"]["optional-dependencies"]}
+def test_every_command_names_an_extra_that_there_is() -> None:
+    extras = {command.get_default("extra") for command in COMMANDS.values()}
+    assert extras <= {None, *PROJECT["project"]["optional-dependencies"]}
 
 
 def test_the_help_names_the_real_context_file() -> None:
@@ -116,11 +115,7 @@ def fresh_modules() -> Iterator[None]:
 )
 @pytest.mark.usefixtures("fresh_modules")
 def test_a_missing_extra_is_named_in_one_line(
-    missing: str,
-    command: list[str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    missing: str, command: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     assert cli.main(command) == 2
@@ -135,17 +130,28 @@ def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -
         cli.main(["list", "--region", "us-east-1"])
 
 
-def test_the_wheel_has_every_package_the_command_and_the_extras(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
-    (wheel,) = tmp_path.glob("strongref-*.whl")
+    (built,) = folder.glob("strongref-*.whl")
+    return built
+
+
+def test_the_wheel_has_every_package_the_command_and_the_extras(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
         (entry,) = [content.read(name).decode() for name in names if name.endswith("entry_points.txt")]
         (metadata,) = [content.read(name).decode() for name in names if name.endswith("METADATA")]
-    sources = {path.name for path in (ROOT / "src").iterdir() if (path / "__init__.py").exists()}
-    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"strongref", *sources}
-    assert {name.partition("/")[0] for name in names if name.endswith("/py.typed")} >= {"strongref", "strongref_cli"}
+    packages = {"strongref", *(path.name for path in (ROOT / "src").iterdir() if (path / "__init__.py").exists())}
+    assert len(packages) <= 7
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == packages
+    assert {name.partition("/")[0] for name in names if name.endswith("/py.typed")} == packages
+    code = (".py", "/py.typed", ".json", ".css", ".html", ".js")  # with botocore's models, and the page of a graph
+    assert {name for name in names if ".dist-info" not in name and not name.endswith(code)} == {
+        f"strongref_cli/install/suite/{name}" for name in ("requirements.txt", "template.yaml")
+    }
     assert "strongref = strongref_cli:main" in entry
     base = {
         re.split(r"[<>=]", line.removeprefix("Requires-Dist: "))[0]
@@ -153,3 +159,40 @@ def test_the_wheel_has_every_package_the_command_and_the_extras(tmp_path: Path) 
         if line.startswith("Requires-Dist: ") and "extra ==" not in line
     }
     assert base == {"boto3", "aws-lambda-powertools", "crhelper", "rich", "shtab"}
+
+
+OUTSIDE = """
+import json, sys, strongref_cli
+from importlib import import_module
+for names, run in json.loads(sys.argv[1]):
+    module, _, function = run.partition(":")
+    assert callable(getattr(import_module(f"strongref_cli.{module}"), function)), run
+    try:
+        strongref_cli.main([*names, "--help"])
+    except SystemExit as end:
+        assert end.code == 0, names
+for name in [name for name in sys.modules if name.partition(".")[0].startswith("strongref")]:
+    sys.stderr.write(f"{sys.modules[name].__file__}\\n")
+"""
+"""Shows the help of each command and imports what it runs; then, from which files."""
+
+
+def test_every_command_of_the_installed_wheel_loads_outside_of_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index", "--target", str(target)]
+    subprocess.run([*install, str(wheel)], capture_output=True, check=True)  # noqa: S603
+    given = json.dumps([[names, command.get_default("run")] for names, command in COMMANDS.items()])
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", OUTSIDE, given],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = re.findall(r"(?m)^usage: strongref ((?:[a-z]+ ?)+)", done.stdout)
+    assert {tuple(each.split()) for each in shown} == set(COMMANDS)
+    files = done.stderr.splitlines()
+    assert len(files) > 100
+    assert [each for each in files if not each.startswith(str(target))] == []

@@ -35,11 +35,11 @@ def planned(stack: FoundStack | None, wanted: Wanted = WANTED, *, elsewhere: str
     return plan_install(Found(EU, stack, elsewhere), wanted, TEMPLATE)
 
 
-def there(**more: Any) -> FoundStack:  # noqa: ANN401 (fields)
+def there(**more: Any) -> FoundStack:
     return replace(THERE, **more)
 
 
-def wanting(**more: Any) -> Wanted:  # noqa: ANN401 (the same)
+def wanting(**more: Any) -> Wanted:
     return replace(WANTED, **more)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.contract.holds import hold_stack_name
+from strongref.contract.hold_stacks import hold_stack_name
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
 from strongref.macro.template import MACRO as REAL_MACRO
-from strongref.protocol import exports, imports
+from strongref.protocol import export_event, imports
 from strongref_cli.install.plan import EXPORTS
 from strongref_cli.install.usage import MACRO, PHYSICAL_IDS, TYPES, ListedResource, importing, is_served, use_of
 from tests.support.documents import ROOT, load
@@ -19,35 +19,29 @@ STACK = StackArn.parse("arn:aws:cloudformation:eu-west-1:111111111111:stack/web/
 @pytest.mark.parametrize("type_name", [*TYPES, "Custom::OurOwnName", "AWS::CloudFormation::CustomResource"])
 @pytest.mark.parametrize("prefix", PHYSICAL_IDS)
 def test_a_resource_that_a_function_has_made_is_found_whatever_its_type_is_called(type_name: str, prefix: str) -> None:
-    assert is_served(ListedResource("A", type_name, "CREATE_COMPLETE", f"{prefix}web/A"))
+    assert is_served(ListedResource("A", type_name, f"{prefix}web/A"))
 
 
 @pytest.mark.parametrize("type_name", TYPES)
 def test_a_resource_that_is_being_made_is_found_by_its_type(type_name: str) -> None:
-    assert is_served(ListedResource("A", type_name, "CREATE_IN_PROGRESS"))
-
-
-@pytest.mark.parametrize("status", ["DELETE_FAILED", "DELETE_IN_PROGRESS", "UPDATE_FAILED"])
-def test_a_resource_that_is_to_be_deleted_still_needs_its_function(status: str) -> None:
-    assert is_served(ListedResource("A", TYPES[0], status, f"{PHYSICAL_IDS[0]}web/A"))
+    assert is_served(ListedResource("A", type_name))
 
 
 @pytest.mark.parametrize(
     "resource",
     [
-        ListedResource("A", "Custom::Other", "CREATE_COMPLETE", "other"),
-        ListedResource("A", "AWS::S3::Bucket", "CREATE_COMPLETE", "strongref-111111111111-eu-west-1"),
-        ListedResource("A", TYPES[0], "DELETE_COMPLETE", f"{PHYSICAL_IDS[0]}web/A"),
+        ListedResource("A", "Custom::Other", "other"),
+        ListedResource("A", "AWS::S3::Bucket", "strongref-111111111111-eu-west-1"),
     ],
 )
-def test_other_resources_and_deleted_ones_do_not_count(resource: ListedResource) -> None:
+def test_other_resources_do_not_count(resource: ListedResource) -> None:
     assert not is_served(resource)
     assert use_of("web", [resource], (), ()) is None
 
 
 def test_the_physical_ids_are_those_that_the_functions_return() -> None:
     request = ImportRequest.parse({"From": {"Stack": "network"}}, STACK)
-    made = [exports.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
+    made = [export_event.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
     assert [each.startswith(prefix) for each, prefix in zip(made, PHYSICAL_IDS, strict=False)] == [True, True]
     lookup = (ROOT / "layers/core/strongref/lookup/custom_resource.py").read_text()
     assert f'physical_id = f"{PHYSICAL_IDS[2]}' in lookup
@@ -61,7 +55,7 @@ def test_the_exports_and_the_macro_are_those_of_the_template() -> None:
 
 
 def test_a_use_says_what_for() -> None:
-    resources = [ListedResource("Exports", TYPES[0], "CREATE_COMPLETE", f"{PHYSICAL_IDS[0]}web/1/Exports")]
+    resources = [ListedResource("Exports", TYPES[0], f"{PHYSICAL_IDS[0]}web/1/Exports")]
     assert str(use_of("web", resources, {EXPORTS[0]}, (MACRO,))) == "web: Custom::CrossRegionExport (Exports)"
     assert str(use_of("web", [], {EXPORTS[1], EXPORTS[0]}, (MACRO,))) == (
         "web: imports strongref-exporter and imports strongref-importer"
@@ -72,7 +66,7 @@ def test_a_use_says_what_for() -> None:
 
 def test_a_hold_stack_is_a_use_of_the_region_that_it_is_in() -> None:
     name = hold_stack_name("111111111111", "web", "0" * 16)
-    assert use_of(name, [ListedResource("P", "AWS::SSM::Parameter", "CREATE_COMPLETE", "/x")], (), ()) is not None
+    assert use_of(name, [ListedResource("P", "AWS::SSM::Parameter", "/x")], (), ()) is not None
 
 
 def test_imports_are_turned_from_exports_to_stacks() -> None:

@@ -167,11 +167,11 @@ def test_a_value_that_became_something_else_meanwhile_is_not_written_where_it_ca
 ) -> None:
     manifest.write_text(f"zone: in ${{export:network.Alb.Zone@{EU}}}\n")
 
-    def meanwhile(*given: Any) -> Any:  # noqa: ANN401 (as the real one)
+    def meanwhile(*given: Any) -> Any:
         claims = claims_of(*given)
         hold = type(claims).hold
 
-        def changed(self: Any, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401 (the same)
+        def changed(self: Any, used: Any, write: Any, **more: Any) -> None:
             export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": ["y", "z"]}})
             hold(self, used, write, **more)
 

@@ -54,7 +54,7 @@ def refs(*arguments: str | Path, generator: str | None = GENERATOR) -> int:
     return cli.main(["refs", command, *(["--generator", generator] if generator else []), *others])
 
 
-def export(values: dict[str, Any], **more: Any) -> None:  # noqa: ANN401
+def export(values: dict[str, Any], **more: Any) -> None:
     properties = {"Region": EU, "Values": values, **more}
     created = Event(RequestType.CREATE, STACK, "Exports", "1", None, properties, None, "https://x", "Custom::X")
     exporter().handle(created, FakeClock())
@@ -66,7 +66,7 @@ def deploy(name: str, outputs: dict[str, str]) -> None:
     boto3.client("cloudformation", EU).create_stack(StackName=name, TemplateBody=json.dumps(template))
 
 
-def ec2(kind: str, name: str, **status: Any) -> dict[str, Any]:  # noqa: ANN401
+def ec2(kind: str, name: str, **status: Any) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "default"}
     content = {"conditions": SYNCED, **status}
     return {"apiVersion": f"{EC2}/v1alpha1", "kind": kind, "metadata": metadata, "status": content}
@@ -658,7 +658,7 @@ class TestClaiming:
         link.write_text(self.MANIFEST)
         asked: list[bool] = []
 
-        def hold(_claims: ManifestSetClaims, _used: Any, _write: Any, *, hold_stacks: bool) -> None:  # noqa: ANN401
+        def hold(_claims: ManifestSetClaims, _used: Any, _write: Any, *, hold_stacks: bool) -> None:
             asked.append(hold_stacks)
 
         monkeypatch.setattr(ManifestSetClaims, "hold", hold)
@@ -686,7 +686,7 @@ class TestClaiming:
         link.write_text(self.MANIFEST)
         hold = ManifestSetClaims.hold
 
-        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:
             export({"SubnetIds": ["subnet-9"]})
             hold(claims, used, write, **more)
 
@@ -705,7 +705,7 @@ class TestClaiming:
         )
         hold = ManifestSetClaims.hold
 
-        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
+        def late(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:
             export({"Api": ["api-1", "api-2"]})
             hold(claims, used, write, **more)
 
@@ -727,7 +727,7 @@ class TestClaiming:
         monkeypatch.setattr("sys.stdout", out)
         hold = ManifestSetClaims.hold
 
-        def twice(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:  # noqa: ANN401
+        def twice(claims: ManifestSetClaims, used: Any, write: Any, **more: Any) -> None:
             hold(claims, used, lambda held: (write(held), write(held))[0], **more)
 
         monkeypatch.setattr(ManifestSetClaims, "hold", twice)

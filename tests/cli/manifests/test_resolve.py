@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 
 import strongref_cli as cli
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.rate_limit import RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.runtime.wiring import exporter
 from strongref_cli.manifests.resolve import CountingLimiter
@@ -298,7 +298,7 @@ def test_a_file_that_cannot_be_written_leaves_no_other_behind(
     done: list[object] = []
 
     def once(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:  # noqa: ANN401 (whatever it is given)
+        def call(*arguments: Any) -> Any:
             if done:
                 raise OSError(28, "No space left on device")
             done.append(arguments)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import ExportsInUseError
+from strongref.refusals import ExportsInUseError
 from strongref_cli.transform.permissions import (
     Principal,
     policy,
@@ -42,7 +42,7 @@ def grants(given: dict[str, Any]) -> list[tuple[str, str]]:
 def custom_resources(given: dict[str, Any], value: str) -> dict[str, dict[str, Any]]:
     """As CloudFormation sends them."""
 
-    def sent(node: Any) -> Any:  # noqa: ANN401
+    def sent(node: Any) -> Any:
         if isinstance(node, dict):
             if set(node) == {"Fn::Sub"}:
                 return node["Fn::Sub"].replace("${AWS::StackName}", "network")

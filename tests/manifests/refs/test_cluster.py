@@ -507,7 +507,7 @@ def test_a_cluster_is_trusted_by_its_certificate(
     context.load_cert_chain(certificate)
     with serving(KubeApi([GROUPS], [security_group("web")]), context) as api:
 
-        def connected(**cluster: Any) -> Connection:  # noqa: ANN401 (YAML)
+        def connected(**cluster: Any) -> Connection:
             return connect(str(api.kubeconfig(tmp_path, cluster=cluster)))
 
         trusted = {"certificate-authority": str(certificate)}

@@ -313,7 +313,7 @@ class TestWriting:
         says = manifests_writing._says
         asked: list[int] = []
 
-        def counted(*given: Any) -> bool:  # noqa: ANN401
+        def counted(*given: Any) -> bool:
             asked.append(1)
             return says(*given)
 
@@ -397,7 +397,7 @@ def test_whatever_is_written_is_read_as_what_was_meant(
     assert document.content == {"a": 1, "spec": {"x": "y", "manyIDs": list(values), "oneID": values[0], "z": [2]}}
 
 
-def _block(value: Any, indent: int = 0) -> str:  # noqa: ANN401 (JSON)
+def _block(value: Any, indent: int = 0) -> str:
     """In block style."""
     lines = ""
     entries = value.items() if isinstance(value, dict) else (("-", each) for each in value)

@@ -131,7 +131,7 @@ FROM = {
 controller-gen writes it from the runtime's AWSResourceReferenceWrapper; older ones have no `namespace`."""
 
 
-def bare(schema: Any) -> Any:  # noqa: ANN401 (JSON)
+def bare(schema: Any) -> Any:
     """Without descriptions."""
     if isinstance(schema, dict):
         return {key: bare(value) for key, value in schema.items() if key != "description" or isinstance(value, dict)}

@@ -437,7 +437,7 @@ class TestTarget:
 class FakeValues:
     """Stacks' values by their name."""
 
-    def __init__(self, **values: Any) -> None:  # noqa: ANN401 (wrong ones too)
+    def __init__(self, **values: Any) -> None:
         self._values = values
 
     def get(self, given: Mapping[str, Any]) -> str | Sequence[str]:
@@ -450,7 +450,7 @@ class Unasked(StrongRefError):  # noqa: N818
     sentence = "Stack network does not export that."
 
 
-def from_stack(of: Field, *names: str, **values: Any) -> ObjectResolution:  # noqa: ANN401
+def from_stack(of: Field, *names: str, **values: Any) -> ObjectResolution:
     references = [{"from": {"stack": "network", "name": name}} for name in names]
     manifest = thing({of.reference_step: references if of.many else references[0]})
     return ReferenceResolver([kind(of)], FakeObjects(), FakeValues(**values)).resolve(manifest)

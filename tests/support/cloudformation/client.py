@@ -1,6 +1,5 @@
 """What a boto3 client shows of stacks and resources."""
 
-# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

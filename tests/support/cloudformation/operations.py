@@ -200,7 +200,7 @@ class CloudFormation(FakeStacks):
     def _delete(self, stack: FakeStack, logical_id: str, resource: StackResource) -> None:
         self._ask(stack, RequestType.DELETE, logical_id, resource.properties, resource.physical_id)
 
-    def _ask(self, stack: FakeStack, kind: RequestType, logical_id: str, *given: Any) -> None:  # noqa: ANN401
+    def _ask(self, stack: FakeStack, kind: RequestType, logical_id: str, *given: Any) -> None:
         """Send one event, and take its outcome."""
         request = stack.request(kind, logical_id, *given)
         try:

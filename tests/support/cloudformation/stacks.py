@@ -133,7 +133,7 @@ class FakeStack:
             reasons=list(self.reasons),
         )
 
-    def request(self, kind: RequestType, logical_id: str, *given: Any) -> ResourceRequest:  # noqa: ANN401
+    def request(self, kind: RequestType, logical_id: str, *given: Any) -> ResourceRequest:
         """What CloudFormation asks of one of its resources."""
         return ResourceRequest(kind, self.arn, logical_id, *given)
 

@@ -31,9 +31,9 @@ def install() -> None:
 
 
 def telling(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with a VPC's block."""
+    """A handler that adds a VPC's block to its attributes."""
 
-    def made(*given: object, **named: object) -> Any:  # noqa: ANN401 (the emulator's: a physical id, and attributes)
+    def made(*given: object, **named: object) -> Any:
         done = make(*given, **named)
         if isinstance(done, tuple) and done[0] in ec2._vpcs:
             done[1].setdefault("CidrBlock", ec2._vpcs[done[0]]["CidrBlock"])
@@ -43,9 +43,9 @@ def telling(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reserving(make: Callable[..., Any], position: int) -> Callable[..., Any]:
-    """The same, with a function's reserved concurrency; `position` is that of the properties."""
+    """A handler that keeps a function's reserved concurrency; `position` is that of the properties."""
 
-    def made(*given: Any, **named: object) -> Any:  # noqa: ANN401 (as above)
+    def made(*given: Any, **named: object) -> Any:
         done = make(*given, **named)
         function = lambda_svc._functions.get(done[0] if isinstance(done, tuple) else done)
         if function is not None:

@@ -75,7 +75,7 @@ def _groups() -> Iterator[Model]:
         yield found | {"Id": group["GroupId"], "GroupDescription": group["Description"]}
 
 
-def _kind(name: str, identifier: str, models: Any, described_by: str, **more: Any) -> Kind:  # noqa: ANN401
+def _kind(name: str, identifier: str, models: Any, described_by: str, **more: Any) -> Kind:
     """A kind whose service has one action to read and to list, which is allowed on everything or on nothing."""
     action = f"ec2:{described_by}"
     return Kind(f"AWS::EC2::{name}", tuple(identifier.split("|")), models, action, action, lambda _model: "*", **more)

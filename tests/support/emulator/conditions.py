@@ -22,7 +22,7 @@ def resolving(evaluate: Callable[..., dict[str, bool]]) -> Callable[..., dict[st
     """Resolve what Fn::Equals compares before the emulator does."""
 
     def evaluating(template: dict[str, Any], params: dict[str, Any]) -> dict[str, bool]:
-        def resolved(node: Any, *, compared: bool = False) -> Any:  # noqa: ANN401 (a part of the template)
+        def resolved(node: Any, *, compared: bool = False) -> Any:
             if isinstance(node, list):
                 return [resolved(each, compared=compared) for each in node]
             if not isinstance(node, dict):

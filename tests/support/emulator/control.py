@@ -191,13 +191,8 @@ class Emulator:
         }
 
     def client(
-        self,
-        service: str,
-        region: str = "eu-west-1",
-        account: str = ACCOUNT,
-        *,
-        key: tuple[str, str] | None = None,
-    ) -> Any:  # noqa: ANN401 (boto3's clients have no common type)
+        self, service: str, region: str = "eu-west-1", account: str = ACCOUNT, *, key: tuple[str, str] | None = None
+    ) -> Any:
         """A client of boto3: of the account's root, or of an access key with its secret."""
         return _client(self.url, service, region, *(key or (account, "test")))
 
@@ -244,13 +239,13 @@ class Emulator:
         finally:
             self._ask(f"/_strongref/at-rest/{_encoded(stack_id, logical_id)}", "POST")
 
-    def _ask(self, path: str, method: str = "GET") -> Any:  # noqa: ANN401 (JSON)
+    def _ask(self, path: str, method: str = "GET") -> Any:
         with urlopen(Request(self.url + path, method=method), timeout=_ASK_SECONDS) as response:  # noqa: S310
             return json.load(response)
 
 
 @cache  # Making one takes 50 ms and more.
-def _client(url: str, service: str, region: str, access_key: str, secret: str) -> Any:  # noqa: ANN401 (as above)
+def _client(url: str, service: str, region: str, access_key: str, secret: str) -> Any:
     from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
     from botocore.config import Config  # noqa: PLC0415
 

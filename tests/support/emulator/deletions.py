@@ -58,7 +58,7 @@ def unless_held(delete: Callable[..., Any]) -> Callable[..., Any]:
 def leaving_what_is_held(delete: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     """A stack's deletion after which nothing tells of what was not attempted."""
 
-    async def deleting(stack_name: str, stack_id: str, *rest: Any, **named: Any) -> None:  # noqa: ANN401
+    async def deleting(stack_name: str, stack_id: str, *rest: Any, **named: Any) -> None:
         stack = _stacks.get(stack_name)
         if stack and stack.get("_template"):  # a roll-back leaves the conditions of what failed
             parameters = stack.get("_resolved_params", {})

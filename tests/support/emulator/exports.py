@@ -63,7 +63,7 @@ def install() -> None:
 def noted(deploy: Callable[..., Any]) -> Callable[..., Any]:
     """What is deployed, as it is, from when it was sent."""
 
-    def deploying(name: str, arn: str, *given: Any, **named: Any) -> object:  # noqa: ANN401
+    def deploying(name: str, arn: str, *given: Any, **named: Any) -> object:
         _sent[arn] = Sent(*given[:2])
         return deploy(name, arn, *given, **named)
 
@@ -80,7 +80,7 @@ def importing_first(deploy: Callable[..., Awaitable[None]]) -> Callable[..., Awa
         parameters: dict[str, Any],
         disable_rollback: bool,
         tags: list[Any],
-        **named: Any,  # noqa: ANN401
+        **named: Any,
     ) -> None:
         with _lock:
             missing = [each for each in _imports(_stacks[name], Sent(template, parameters)) if not _importable(each)]
@@ -238,7 +238,7 @@ def _imports(stack: Mapping[str, Any], sent: Sent) -> list[str]:
     return sorted(handlers._imported_export_names(seen, stack["StackName"]))
 
 
-def _used(node: Any, conditions: Mapping[str, bool]) -> Any:  # noqa: ANN401 (as in a template)
+def _used(node: Any, conditions: Mapping[str, bool]) -> Any:
     """What is left of a part of a template under its conditions."""
     if isinstance(node, list):
         return [_used(each, conditions) for each in node]

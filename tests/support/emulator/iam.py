@@ -79,7 +79,7 @@ def install() -> None:
     iam_actions.extract_resource_arn = extract_resource_arn
     resolve = iam_evaluator._resolve_condition_key
 
-    def resolve_condition_key(key: str, context: Any) -> Any:  # noqa: ANN401 (the emulator's)
+    def resolve_condition_key(key: str, context: Any) -> Any:
         found = resolve(key, context)
         return principal_arn(found) if key.lower() == "aws:principalarn" else found
 

@@ -36,7 +36,7 @@ def install() -> None:
     provisioners._RESOURCE_HANDLERS[TYPE] = {"create": create, "update": update, "delete": delete}
     plain = engine._apply_transforms
 
-    def apply(template: Template, provided: Any = None, previous: Any = None) -> Template:  # noqa: ANN401
+    def apply(template: Template, provided: Any = None, previous: Any = None) -> Template:
         processed = transformed(template, provided, previous)
         failed = isinstance(processed, engine._TransformFailed)
         done: Template = processed if failed else plain(processed, provided, previous)
@@ -113,5 +113,5 @@ def _called(name: str, params: object, template: Template, values: object) -> Te
     return {**reported["fragment"], **({"Transform": left} if left else {})}
 
 
-def _listed(given: Any) -> list[Any]:  # noqa: ANN401 (as in a template)
+def _listed(given: Any) -> list[Any]:
     return given if isinstance(given, list) else [given] if given else []

@@ -174,7 +174,7 @@ class Moves:
         kind, method, request = operation
         reader = Reader(actor, actor.event(node.event), fence_token(actor, node.life, node.event))
 
-        def answer() -> Any:  # noqa: ANN401 (as botocore)
+        def answer() -> Any:
             try:
                 found = perform(self.world)
             except ClientError as error:

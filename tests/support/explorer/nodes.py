@@ -86,7 +86,7 @@ class Nodes:
         key = (i, node.life, node.event, node.remembered)
         return self._root(i, node.life, node.event, key, (*node.history, True))
 
-    def answer(self, i: int, number: int, key: Hashable, answer: Any) -> int:  # noqa: ANN401
+    def answer(self, i: int, number: int, key: Hashable, answer: Any) -> int:
         """An actor whose pending call got an answer."""
         node = self[number]
         if key not in node.after:

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from botocore.exceptions import ClientError
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.exports import Exporter
 from strongref.protocol.fences import FENCE_SECONDS
@@ -60,7 +60,7 @@ class Session:
         self.memory: Callable[[], Hashable] = lambda: None
         self.remembered: Hashable = None
 
-    def ask(self, operation: Operation, perform: Callable[[World], Any]) -> Any:  # noqa: ANN401
+    def ask(self, operation: Operation, perform: Callable[[World], Any]) -> Any:
         """The recorded answer to a call.
 
         Raises:
@@ -174,7 +174,7 @@ class _Client:
         self._session = session
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        def call(**request: Any) -> Any:  # noqa: ANN401
+        def call(**request: Any) -> Any:
             return self._session.ask(
                 ("ssm", method, repr(request)), lambda world: getattr(world.ssm, method)(**request)
             )
@@ -191,11 +191,11 @@ def importer(session: Session, event: Event) -> Response:
     """The real importer, over a session."""
     made: Any = ClaimAttempt.__init__
 
-    def remember(claiming: ClaimAttempt, *args: Any) -> None:  # noqa: ANN401
+    def remember(claiming: ClaimAttempt, *args: Any) -> None:
         made(claiming, *args)
 
         # Its private fields are what it finds out, and does not forget in a pause.
-        def private(each: Any) -> tuple[Hashable, ...]:  # noqa: ANN401
+        def private(each: Any) -> tuple[Hashable, ...]:
             names = [field.name for field in fields(each) if field.name.startswith("_")] if each else []
             return tuple(getattr(each, name) for name in names)
 

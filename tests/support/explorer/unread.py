@@ -32,13 +32,7 @@ class Reader(NamedTuple):
     token: str
 
 
-def as_read(
-    reader: Reader,
-    operation: Operation,
-    answer: Any,  # noqa: ANN401 (as botocore)
-    *,
-    immortal: str | None,
-) -> Any:  # noqa: ANN401 (as botocore)
+def as_read(reader: Reader, operation: Operation, answer: Any, *, immortal: str | None) -> Any:
     """An answer as its reader sees it.
 
     - Of several fences of others, any one is enough to give way to.

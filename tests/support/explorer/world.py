@@ -217,6 +217,6 @@ class DirectSession(Session):
         super().__init__(name, ())
         self.world = world
 
-    def ask(self, operation: object, perform: Callable[[World], Any]) -> Any:  # noqa: ANN401
+    def ask(self, operation: object, perform: Callable[[World], Any]) -> Any:
         del operation
         return perform(self.world)

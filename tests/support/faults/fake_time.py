@@ -85,13 +85,7 @@ class FakeTime:
 class Timer:
     """As `threading.Timer`, without a thread."""
 
-    def __init__(
-        self,
-        passing: FakeTime,
-        interval: float,
-        function: Callable[..., object],
-        args: Any = (),  # noqa: ANN401 (as the real one)
-    ) -> None:
+    def __init__(self, passing: FakeTime, interval: float, function: Callable[..., object], args: Any = ()) -> None:
         self.due = 0.0
         self.daemon = False
         self._time = passing

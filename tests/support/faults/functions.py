@@ -1,6 +1,5 @@
 """The real functions, started as Lambda starts them; their clients and their answers go over the wire."""
 
-# ruff: noqa: ANN401 (a boto3 client's keyword arguments are of every type)
 from __future__ import annotations
 
 import importlib.util

@@ -23,12 +23,12 @@ Resources = dict[str, dict[str, Any]]
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 
 
-def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def exports(values: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Properties of an Export to the stack web in us-east-1."""
     return {"Region": US, "Consumer": "web", "Values": values} | more
 
 
-def imports(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def imports(*names: str, **more: Any) -> dict[str, Any]:
     """Properties of an Import from the stack network in eu-west-1."""
     return {"From": {"Stack": "network", "Region": EU}} | ({"Names": list(names)} if names else {}) | more
 

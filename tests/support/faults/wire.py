@@ -147,7 +147,7 @@ class Service:
         method = getattr(self._client, name)
         action = "".join(word.capitalize() for word in name.split("_"))
 
-        def call(**request: Any) -> Any:  # noqa: ANN401 (as boto3)
+        def call(**request: Any) -> Any:
             return self._wire().call(action, request, partial(method, **request), partial(_fail, action, request))
 
         setattr(self, name, call)

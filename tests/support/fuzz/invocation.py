@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter
+from strongref.aws.rate_limit import RateLimiter
 from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
@@ -189,7 +189,7 @@ class _SteppedClient:
         self._region = region
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
-        def call(**request: Any) -> Any:  # noqa: ANN401
+        def call(**request: Any) -> Any:
             target = request.get("Name") or request.get("ResourceId") or request.get("Path") or request.get("Names")
             what = f"{method} {target} in {self._region}".replace("/strongref/", "")
             self._invocation.task.stop(TaskState.CALL, what)

@@ -227,5 +227,5 @@ class Machine(RuleBasedStateMachine):
             Machine.steps += self.history.steps
 
     @staticmethod
-    def _one(candidates: list[Any], which: int) -> Any:  # noqa: ANN401
+    def _one(candidates: list[Any], which: int) -> Any:
         return candidates[which % len(candidates)]

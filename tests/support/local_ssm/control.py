@@ -123,11 +123,7 @@ class LocalSsm:
         self._ask("options", latency_ms=latency_ms, quotas=limits)
 
     def preload(
-        self,
-        region: str,
-        names: Iterable[str],
-        text: str = "somebody else's",
-        tags: Mapping[str, str] | None = None,
+        self, region: str, names: Iterable[str], text: str = "somebody else's", tags: Mapping[str, str] | None = None
     ) -> None:
         """Put parameters there at once."""
         self._ask("preload", region=region, names=list(names), text=text, tags=dict(tags or {}))
@@ -136,7 +132,7 @@ class LocalSsm:
         """Say which stacks there are (`cloudformation.Stack`)."""
         self._ask("stacks", stacks=list(stacks))
 
-    def _ask(self, what: str, **given: Any) -> Any:  # noqa: ANN401 (JSON)
+    def _ask(self, what: str, **given: Any) -> Any:
         request = Request(self.url + CONTROL + what, json.dumps(given).encode(), method="POST")  # noqa: S310
         with urlopen(request, timeout=60) as response:  # noqa: S310
             return json.load(response)

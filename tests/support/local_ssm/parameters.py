@@ -48,14 +48,14 @@ class IndexedSsm(FakeSsm):
         self._slots.update((name, Slot(1, parameter)) for name in names)
         self._in_order = sorted(name for name, slot in self._slots.items() if slot.parameter)
 
-    def get_parameters_by_path(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+    def get_parameters_by_path(self, **request: Any) -> dict[str, Any]:
         if not request.get("Recursive"):
             return super().get_parameters_by_path(**request)
         self._begin("GetParametersByPath", request)
         page, token = self._page(self._below(request["Path"]), request)
         return {"Parameters": [self._shown(name, self._known(name), request) for name in page], **token}
 
-    def describe_parameters(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 (as boto3)
+    def describe_parameters(self, **request: Any) -> dict[str, Any]:
         match request.get("ParameterFilters"):
             case [{"Key": "Path", "Option": "Recursive", "Values": [path]}]:
                 self._begin("DescribeParameters", request)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
     from strongref.aws.event_bus import EventsClient
+    from strongref.untyped import Untyped
 
 MODELS = Path(__file__).with_name("models")
 """Reduced service models, which botocore reads instead of its own; written by `tools/models.py`."""
@@ -91,7 +92,7 @@ class Clients:
     def sts(self, region: str) -> STSClient:
         return cast("STSClient", self._client("sts", region))
 
-    def ec2(self, region: str) -> Any:  # noqa: ANN401 (one call of hundreds)
+    def ec2(self, region: str) -> Untyped:
         """For the command only, as `secrets`."""
         return self._client("ec2", region)
 

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
-from strongref.errors import (
+from strongref.aws.errors import (
     CloudControlError,
     LookUpDeniedError,
     NoSuchResourceError,
     PropertiesAskedError,
     UnsupportedError,
-    WaitInterruptedError,
 )
+from strongref.aws.retry import CallFailedError, RegionalApi
+from strongref.errors import WaitInterruptedError
 from strongref.next_steps import DENIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_cloudcontrol import CloudControlApiClient
+
+    from strongref.untyped import Untyped
 
 T = TypeVar("T")
 
@@ -127,7 +129,7 @@ class _CountedCall:
         self.required: list[str] = []
 
     def watch(self, function: Callable[..., T]) -> Callable[..., T]:
-        def call(**request: Any) -> T:  # noqa: ANN401 (as botocore)
+        def call(**request: Any) -> T:
             try:
                 return function(**request)
             except ClientError as error:
@@ -154,6 +156,6 @@ def _nested(model: Mapping[str, str]) -> dict[str, Any]:
     return nested
 
 
-def _resource(type_name: str, description: Any) -> Resource:  # noqa: ANN401 (boto3's)
+def _resource(type_name: str, description: Untyped) -> Resource:
     properties = json.loads(description.get("Properties") or "{}")
     return Resource(type_name, description.get("Identifier", ""), properties)

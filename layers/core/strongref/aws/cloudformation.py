@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import ResourceInfo, StackInfo
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import NewStack
     from strongref.protocol.time import Clock
 
@@ -129,7 +129,7 @@ class CloudFormationStacks:
         stack: str,
         region: str,
         method: Callable[[CloudFormationClient], Callable[..., T]],
-        **request: Any,  # noqa: ANN401 (as botocore)
+        **request: Any,
     ) -> T | None:
         """The response; None if the stack does not exist."""
 
@@ -145,7 +145,7 @@ class CloudFormationStacks:
         region: str,
         method: Callable[[CloudFormationClient], Callable[..., T]],
         harmless: str,
-        **request: Any,  # noqa: ANN401 (as botocore)
+        **request: Any,
     ) -> T | None:
         """The response; None if the call fails with the code `harmless`."""
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
-from strongref.errors import CloudControlError, LookUpDeniedError, WaitInterruptedError
+from strongref.aws.errors import CloudControlError, LookUpDeniedError
+from strongref.aws.retry import CallFailedError, RegionalApi
+from strongref.errors import WaitInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient  # noqa: F401 (the base's type)
+
+    from strongref.untyped import Untyped
 
 
 PAGE = 100
@@ -37,7 +40,7 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
                 return
             request["PaginationToken"] = page["PaginationToken"]
 
-    def _page(self, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 (boto3's)
+    def _page(self, request: Mapping[str, Any]) -> Untyped:
         try:
             return self._call(_ACTION, lambda client: client.get_resources, **request)
         except CallFailedError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.errors import CloudControlError
+from strongref.aws.errors import CloudControlError
 from strongref.lookup import arn_formats
 from strongref.lookup.errors import TooManyError, UnrelatedArnError
 from strongref.lookup.identify import by_override
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from strongref.lookup.query import LookupScope
     from strongref.lookup.reader import ResourceProbe
     from strongref.lookup.resource_types import ResourceType
+    from strongref.untyped import AnyJson
 
 MAX_READS = 100
 """Resources that one lookup reads one by one: half a minute at its rate limit."""
@@ -83,7 +84,7 @@ class ArnSearch:
         self._limit_reads_of(name, resources)
         return [resource.identifier for resource in resources if self.property_of(resource, name) == value]
 
-    def property_of(self, resource: Resource, name: str) -> Any:  # noqa: ANN401 (JSON)
+    def property_of(self, resource: Resource, name: str) -> AnyJson:
         """A property of a listed resource, which is read if it is not in the list; None if it has no such property."""
         parts = self.resource_type.parts(resource.identifier)
         if parts and name in self.resource_type.identifier:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from strongref.aws.cloud_control import Resource
+    from strongref.untyped import AnyJson
 
 IDENTIFIER = "Identifier"
 """The attribute that every lookup returns: the primary identifier by which Cloud Control knows the resource."""
@@ -23,7 +24,7 @@ permissions of that deployment, and with a secret as its result."""
 Data = dict[str, str | list[str]]
 
 
-def attribute(resource: Resource, name: str) -> Any:  # noqa: ANN401 (JSON)
+def attribute(resource: Resource, name: str) -> AnyJson:
     """An attribute of a resource as JSON; dots lead into it, as in `Endpoint.Address`.
 
     Raises:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import LookupScope
     from strongref.lookup.resource_types import ResourceType
+    from strongref.untyped import AnyJson
 
 
 class Match(IntEnum):
@@ -105,7 +106,7 @@ def differing_properties(resource: Resource, known: Mapping[str, str], scope: Lo
     return [name for name, value in known.items() if not _agrees(_value_at(resource.properties, name), value, scope)]
 
 
-def _value_at(properties: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 (JSON)
+def _value_at(properties: Mapping[str, Any], name: str) -> AnyJson:
     found: Any = properties
     for step in name.split("."):
         found = found.get(step) if isinstance(found, Mapping) else None

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
+    from strongref.untyped import Untyped
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""
@@ -312,7 +313,7 @@ class _Crhelper(CfnResource):
     def _log_setup(self, event: object, context: object) -> None:
         """Does nothing: crhelper would set the level of every logger at each event."""
 
-    def _send(self, status: Any = None, reason: Any = "", send_response: Any = None) -> None:  # noqa: ANN401
+    def _send(self, status: Untyped = None, reason: Untyped = "", send_response: Untyped = None) -> None:
         """Does nothing: `_Invocation` has responded."""
 
 
