@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests.support import only
+from tests.support import examples, only
 from tests.support.code_patterns import replace
 from tests.support.run_times import cpu_seconds, minutes
 
@@ -976,6 +976,7 @@ def without(guard: Guard, folder: Path) -> dict[str, bool]:
         "PYTHONPATH": os.pathsep.join(map(str, (copy / "layers/core", copy / "src", copy))),
         "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
         "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
+        examples.THOROUGH: "1",
         only.VARIABLE: json.dumps(guard.must_fail),
     }
     pytest = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", only.__name__, f"--junitxml={report}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.errors import BadRequestError, StackLookupError, StoreError, StrongRefError, UnreadableRecordError
@@ -20,6 +20,7 @@ from strongref.refusals import (
     UnsettledError,
 )
 from tests.support.builders import SCOPE, stack_arn
+from tests.support.examples import examples
 
 NAMES = st.text("aZ0/_-", min_size=1, max_size=9) | st.integers(1, 940).map("k".__mul__)
 KEYS = st.lists(NAMES, min_size=1, max_size=14)
@@ -34,7 +35,7 @@ CONSUMER = "c" * 128
 LOGICAL_ID = "L" * 255
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(KEYS, ARNS, USES, st.booleans())
 def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str], uses: list[InUse], yes: bool) -> None:
     name = SCOPE.path("exports") + "/" + keys[0]
@@ -59,7 +60,7 @@ def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str],
     assert [str(error) for error in found if len(str(error)) >= 1000] == []
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(USES)
 def test_the_way_out_is_never_cut_off(uses: list[InUse]) -> None:
     assert str(ExportsInUseError(uses)).endswith(

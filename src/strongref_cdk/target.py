@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
@@ -167,7 +168,7 @@ class CdkTarget:
                 return self._resources[logical_id].get_att(attribute, hint)
         return _plain(value)
 
-    @property
+    @cached_property
     def scope(self) -> Construct:
         """The construct that contains everything that strongref adds."""
         return self.stack.node.try_find_child(_SCOPE) or Construct(self.stack, _SCOPE)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref import __version__
@@ -14,6 +14,7 @@ from strongref.contract.names import Key
 from strongref.contract.record import PART_BYTES, Record, RecordPart, StoredRecord, decode, encode, part_name
 from strongref.contract.values import MAX_BYTES, Parameter, ParameterType, Value
 from tests.support.builders import NETWORK, SCOPE, items, record, secure, text
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -63,7 +64,7 @@ def test_the_head_has_the_exports_name_and_tails_a_number_after_it() -> None:
     assert part_name(SCOPE, "Exports", 12) == f"{PATH}/Exports.12"
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(RECORDS)
 @example(Record(NETWORK, {Key(f"Key{number}"): text("ä" * 20) for number in range(400)}))
 @example(Record(NETWORK, {Key("Spaces"): text(" " * MAX_BYTES), Key("Secret"): secure("a " * 4096)}))
@@ -72,7 +73,7 @@ def test_any_record_comes_back_as_it_was(written: Record) -> None:
     assert found(parameters(encode(written, NOTHING))).record == written
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[int]) -> None:
     for part in encode(written, used):
@@ -81,7 +82,7 @@ def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[i
         assert "{{" not in part.text
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_the_head_is_last_and_numbers_are_not_reused(written: Record, used: frozenset[int]) -> None:
     numbers = [part.number for part in encode(written, used)]

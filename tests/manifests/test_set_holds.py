@@ -311,7 +311,7 @@ class DyingStacks:
         return call
 
 
-@pytest.mark.parametrize("then", ["holds", "claims", "unclaims"])
+@pytest.mark.parametrize("then", ["holds", *(pytest.param(n, marks=pytest.mark.slow) for n in ("claims", "unclaims"))])
 @pytest.mark.parametrize("begins_with", [(), (A, Z)], ids=["nothing before", "others before"])
 def test_wherever_a_run_dies_the_next_one_leaves_no_other_hold_stack(begins_with: tuple[Use, ...], then: str) -> None:
     died = 0

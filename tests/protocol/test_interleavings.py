@@ -6,13 +6,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from strongref.protocol import fences as fencing
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
+from tests.support.examples import examples
 from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
@@ -84,7 +85,7 @@ def test_unless_stale_claims_are_recognized_something_is_left_over(
 ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(200, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:
     """Up to seven actors with several events each, dying or not, in an order of hypothesis's choice."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from strongref.aws.parameter_store import SsmStore
@@ -24,6 +24,7 @@ from tests.protocol.test_janitor import OLD_FENCE, examined, found, name
 from tests.protocol.test_scenarios import EU, US, exports, imports
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloud import Cloud
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,7 +208,7 @@ NAMES = st.lists(
 TREES = st.sampled_from(["exports", "records", "fences", "index", "holds", "releases", "manifests"])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TREES, NAMES, JSON), max_size=5), st.text(min_size=1, max_size=9), st.sampled_from([US, EU]))
 def test_whatever_is_stored_the_rest_is_tended(odd: list[tuple[str, list[str], object]], tag: str, region: str) -> None:
     cloud = Cloud()
