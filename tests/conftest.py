@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("exhaustive"):
             item.add_marker(pytest.mark.deep)
-    items.sort(key=lambda item: (item.get_closest_marker("deep") is None, item.get_closest_marker("slow") is None))
+    items.sort(key=lambda item: [item.get_closest_marker(each) is None for each in ("deep", "slow", "e2e")])
 
 
 @pytest.fixture(autouse=True)
