@@ -42,8 +42,6 @@ NEVER_SHOWN = {
     "WaitInterruptedError": "has the text of the error in it",
     "PropertiesAskedError": "is caught where resources are listed",
     "LookUpDeniedError": "is a LookupPolicyError in CloudFormation",
-    "CallerDeniedError": "is the command line's",
-    "StillChangingError": "is the command line's",
     "EventRejectedError": "gets no response; the log has it",
     "JanitorUnfinishedError": "is the janitor's; the log has it",
     "MalformedEventError": "is about events that CloudFormation does not send",

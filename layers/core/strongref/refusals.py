@@ -117,14 +117,6 @@ class ChangingError(StrongRefError):
     sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
 
 
-class StillChangingError(ChangingError):
-    """The exports are still being changed after a command has waited."""
-
-    sentence = (
-        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
-    )
-
-
 class UnsettledError(KeysError):
     producer: str
     sentence = (

@@ -32,11 +32,6 @@ def attribute_name(key: str) -> str:
     return key.replace("/", ".")
 
 
-def os_problem(error: OSError) -> str:
-    """The operating system's reason for a failure, for use in a sentence: `permission denied`."""
-    return (error.strerror or type(error).__name__).lower()
-
-
 def stack_text(arn: str) -> str:
     """`stack web (us-east-1, 111111111111)` for a stack ARN; any other text in quotes.
 
@@ -52,11 +47,6 @@ def stack_text(arn: str) -> str:
 def cut(text: str, most: int) -> str:
     """At most `most` characters, with an ellipsis if something was cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def printable(text: str) -> str:
-    """Text without what would control a terminal: what others have stored may hold anything."""
-    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def brief(names: Iterable[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
+from strongref_cli.consumers import consumer_text
 from strongref_cli.doctor.republishing import republish
 from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys

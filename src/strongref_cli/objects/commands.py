@@ -11,9 +11,9 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
 from strongref.errors import StrongRefError
 from strongref.text import some
+from strongref_cli.consumers import consumer_text
 from strongref_cli.objects.types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.output import Result, TextTable, count, progress, put_out, show
 from strongref_cli.overview.errors import no_such_filter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strongref.contract.names import ALL
+from strongref_cli.consumers import ALL
 from strongref_cli.options import (
     Commands,
     add_command,

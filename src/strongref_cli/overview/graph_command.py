@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref.text import os_problem
 from strongref_cli.output import TextTable, as_markdown, as_text, put_out
 from strongref_cli.overview.building import graph_of
 from strongref_cli.overview.formats.dot import as_dot
@@ -16,6 +15,7 @@ from strongref_cli.overview.order import delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.messages import os_problem
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:

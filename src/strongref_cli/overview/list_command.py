@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
+from strongref_cli.consumers import consumer_text
 from strongref_cli.output import Result, TextTable, count, show
 from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
 from strongref.text import attribute_name
+from strongref_cli.consumers import consumer_text
 from strongref_cli.output import Result, TextTable, show
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import (
