@@ -167,9 +167,8 @@ class NoSuchExportError(StrongRefError):
     missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
     producer: str  # of whom it was asked
     there: Sequence[str]  # what it does export
-    elsewhere: Sequence[
-        str
-    ] = ()  # those of the missing that it exports to the other of the two: shared, or this consumer
+    # those of the missing that it exports to the other of the two: shared, or this consumer
+    elsewhere: Sequence[str] = ()
     shared: bool = False  # whether the Import asked for what is shared
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.errors import BadRequestError
+from strongref.contract.properties import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,9 @@ class RateLimits:
             BadRequestError: a variable is not a number from 0.
         """
         names = {field.name: f"STRONGREF_{field.name.upper()}_PER_SECOND" for field in fields(cls)}
-        return cls(**{name: _rate(var, environment[var]) for name, var in names.items() if environment.get(var)})
+        unit = "calls per second, or 0 for no limit"
+        given = {name: parse_number(var, environment[var], unit) for name, var in names.items() if environment.get(var)}
+        return cls(**given)
 
     def share(self, part: float) -> RateLimits:
         """A share of these limits, and of the first rates where there are none, for work that can wait."""
@@ -115,16 +117,6 @@ FIRST_RATES = RateLimits(reads=40, writes=3, tags=10, deletes=5, stacks=5, invoc
 AWS's quotas are shared by all callers of an account: 40 reads and 3 puts by default (AWS General Reference, Systems
 Manager quotas). The other quotas are not published; these are guesses.
 """
-
-
-def _rate(variable: str, text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = math.nan
-    if not 0 <= rate < math.inf:
-        raise BadRequestError(variable, f"must be a number of calls per second, or 0 for no limit, got {text!r}")
-    return rate
 
 
 class Turn(NamedTuple):

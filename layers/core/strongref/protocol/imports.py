@@ -149,7 +149,7 @@ class Importer:
         def is_given_up() -> bool:
             return not is_in_progress(event, self.ports.stacks.resource(event.stack, event.logical_id))
 
-        stack = _hold_stack(event, generation, scope)
+        stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
         return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
@@ -167,7 +167,8 @@ class Importer:
             raise
         except StrongRefError:  # Reading them is for the hold only, which must not fail a Delete.
             expected = True
-        HoldKeeper(self.ports, clock, _hold_stack(event, generation, scope)).remove(expected=expected)
+        stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
+        HoldKeeper(self.ports, clock, stack).remove(expected=expected)
 
     def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:
@@ -185,7 +186,3 @@ class Importer:
     def _root(self, stack: str) -> StackInfo | None:
         info = self.ports.stacks.by_arn(stack)
         return self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
-
-
-def _hold_stack(event: Event, generation: str, scope: ExportScope) -> HoldStack:
-    return HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
