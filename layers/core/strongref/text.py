@@ -15,7 +15,7 @@ REASON_LIMIT = 1000
 NAMES_LIMIT = 500
 """Characters of the names in a reason, to leave room for the stacks and the next step."""
 
-MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
+MANIFEST_SET = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 """How the claims of a manifest set name it: its account and its name."""
 
 
@@ -40,7 +40,7 @@ def stack_text(arn: str) -> str:
     stack = Arn.parse(arn)
     if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
         return f"stack {stack.resource_id.partition('/')[0]} ({stack.region}, {stack.account})"
-    manifests = MANIFESTS.fullmatch(arn)
+    manifests = MANIFEST_SET.fullmatch(arn)
     return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
 
 

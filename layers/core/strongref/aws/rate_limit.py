@@ -43,7 +43,6 @@ RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for
 IN_FLIGHT = 10
 """Calls that a process makes at the same time in one region, at most."""
 
-
 _BURST_SECONDS = 1.0
 """Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
 _SLOWDOWN = 0.93

@@ -19,6 +19,7 @@ from typing import Literal, NewType
 
 from strongref.arns import Arn
 from strongref.errors import StrongRefError
+from strongref.text import MANIFEST_SET
 
 Key = NewType("Key", str)
 """An export's key: one to nine levels, separated by `/`."""
@@ -51,7 +52,6 @@ RESTORED = {RESTORED_TAG: "true"}
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
-_MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
@@ -181,7 +181,7 @@ class ManifestSet:
     @classmethod
     def parse(cls, text: str) -> ManifestSet | None:
         """The set that a claim's tag names; None if it names none."""
-        found = _MANIFESTS.fullmatch(text)
+        found = MANIFEST_SET.fullmatch(text)
         return cls(*found.groups()) if found else None
 
     @property
