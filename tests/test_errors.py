@@ -25,6 +25,8 @@ from strongref.refusals import (
     UnsettledError,
 )
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some, stack_text
+from strongref_cli.doctor.republishing import StillChangingError
+from strongref_toolkit.errors import CallerDeniedError
 from tests.support.builders import SHOP, WEB, stack_arn
 from tests.support.error_texts import CASES
 
@@ -134,7 +136,7 @@ def test_a_text_is_short_and_shows_what_the_error_carries(error: StrongRefError)
 
 OF_COMMANDS = [
     (
-        errors.CallerDeniedError("PutParameter", "AccessDenied", "/strongref/a", "us-east-1"),
+        CallerDeniedError("PutParameter", "AccessDenied", "/strongref/a", "us-east-1"),
         "PutParameter of /strongref/a in us-east-1 was denied (AccessDenied). Check the caller's permissions, ",
         "permissions boundary and service control policies; docs/security.md lists what each command needs.",
     ),
@@ -144,7 +146,7 @@ OF_COMMANDS = [
         "and may read such resources: Cloud Control calls their service on its behalf.",
     ),
     (
-        refusals.StillChangingError("stack network", "MoreExports"),
+        StillChangingError("stack network", "MoreExports"),
         "The exports of stack network are still being changed (by MoreExports). ",
         "Run the command again when that has finished.",
     ),

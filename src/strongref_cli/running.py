@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
-from strongref.text import printable
 from strongref_cli.arguments import parser
 from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.overview.errors import NotFoundWhereReadError
@@ -18,6 +17,7 @@ from strongref_cli.terminal.output import discard
 from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
+from strongref_toolkit.messages import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -25,7 +25,7 @@ from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.missing_exports import ImportingAccount
-from strongref.protocol.time import Sooner
+from strongref.protocol.time import OnClock
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 
 if TYPE_CHECKING:
@@ -80,6 +80,20 @@ class UnreadableLedgerError(StrongRefError):
         "{name} cannot be read: it must be a JSON list of parameter names. Correct it, or delete it and the claims "
         "that it named."
     )
+
+
+@dataclass(slots=True)
+class Sooner(OnClock):
+    """`Clock` that ends when the first of two clocks does."""
+
+    other: Clock
+
+    def remaining(self) -> float:
+        return min(self.clock.remaining(), self.other.remaining())
+
+    def before_call(self, action: str) -> None:
+        self.clock.before_call(action)
+        self.other.before_call(action)
 
 
 @dataclass(frozen=True, slots=True)

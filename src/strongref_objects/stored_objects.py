@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.hold_outputs import is_hold
 from strongref.contract.names import SHARED
 from strongref_objects.base.errors import (
     NameClashError,
@@ -128,7 +127,7 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
     found: dict[str, dict[Path, Value]] = {}
     stacks: dict[str, dict[str, None]] = {}
     for full, export in exports.items():
-        if list_of(full) in exports or is_hold(full, export.value):
+        if list_of(full) in exports or export.value == full:  # The value of an Export's hold is its name.
             continue
         name, *below = full.split("-")
         if below and all((name, *below)) and stack in (None, export.stack):

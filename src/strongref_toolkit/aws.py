@@ -15,9 +15,15 @@ from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
-from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
-from strongref_toolkit.errors import PLACEHOLDER, AwsCallError, NoRegionError, NoWayInError, UnknownCallerError
+from strongref_toolkit.errors import (
+    PLACEHOLDER,
+    AwsCallError,
+    CallerDeniedError,
+    NoRegionError,
+    NoWayInError,
+    UnknownCallerError,
+)
 from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import AccessDeniedError, ErrorMetric, StrongRefError
 from strongref.next_steps import WITHOUT_RESPONSE
 from strongref.text import cut, some
 
@@ -19,6 +19,15 @@ class ResolveError(StrongRefError):
     """The root of errors about tokens and manifests."""
 
     counted = ErrorMetric.REJECTED
+
+
+class CallerDeniedError(AccessDeniedError):
+    """A call of a tool on somebody's machine was denied, which has the caller's own permissions and no role."""
+
+    sentence = (
+        "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
+        "boundary and service control policies; docs/security.md lists what each command needs."
+    )
 
 
 class AwsCallError(ResolveError):

@@ -18,13 +18,12 @@ from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.in_threads import in_threads
 from strongref.aws.parameter_store import Stores, default_key
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.errors import CallerDeniedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
 from strongref_toolkit.aws import Accounts, Aws
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_to_stderr
 
 if TYPE_CHECKING:

@@ -42,8 +42,6 @@ NEVER_SHOWN = {
     "WaitInterruptedError": "has the text of the error in it",
     "PropertiesAskedError": "is caught where resources are listed",
     "LookUpDeniedError": "is a LookupPolicyError in CloudFormation",
-    "CallerDeniedError": "is the command line's",
-    "StillChangingError": "is the command line's",
     "EventRejectedError": "gets no response; the log has it",
     "JanitorUnfinishedError": "is the janitor's; the log has it",
     "MalformedEventError": "is about events that CloudFormation does not send",
@@ -55,13 +53,12 @@ NEVER_SHOWN = {
 
 NOT_SHOWN_FROM = {
     "lookup/query.py": "the properties of a lookup are checked before, with texts of their own",
-    "aws/rate_limit.py": "a function does not start with such an environment",
 }
 """The modules whose own texts CloudFormation does not show, and why."""
 
 OTHER_WORDS = {
     "the event's fragment must be a map": "CloudFormation sends a map",
-    "must be a number of seconds from 0 to": "a function does not start with such an environment",
+    "must be a number of": "a function does not start with such an environment",
     "any region": "the text is of commands",
     **dict.fromkeys(
         (

@@ -121,15 +121,6 @@ class AccessDeniedError(StoreError):
     sentence = "{action} of {target:500} in {region} was denied ({code}).{_step}"
 
 
-class CallerDeniedError(AccessDeniedError):
-    """A call of a tool on somebody's machine was denied, which has the caller's own permissions and no role."""
-
-    sentence = (
-        "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
-        "boundary and service control policies; docs/security.md lists what each command needs."
-    )
-
-
 class UndecryptableError(StoreError):
     """A SecureString that can be read, but not decrypted; the target is the parameter."""
 

@@ -117,14 +117,6 @@ class ChangingError(StrongRefError):
     sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
 
 
-class StillChangingError(ChangingError):
-    """The exports are still being changed after a command has waited."""
-
-    sentence = (
-        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
-    )
-
-
 class UnsettledError(KeysError):
     producer: str
     sentence = (
@@ -175,9 +167,8 @@ class NoSuchExportError(StrongRefError):
     missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
     producer: str  # of whom it was asked
     there: Sequence[str]  # what it does export
-    elsewhere: Sequence[
-        str
-    ] = ()  # those of the missing that it exports to the other of the two: shared, or this consumer
+    # those of the missing that it exports to the other of the two: shared, or this consumer
+    elsewhere: Sequence[str] = ()
     shared: bool = False  # whether the Import asked for what is shared
 
     def __str__(self) -> str:

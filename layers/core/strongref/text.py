@@ -15,7 +15,7 @@ REASON_LIMIT = 1000
 NAMES_LIMIT = 500
 """Characters of the names in a reason, to leave room for the stacks and the next step."""
 
-MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
+MANIFEST_SET = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 """How the claims of a manifest set name it: its account and its name."""
 
 
@@ -32,11 +32,6 @@ def attribute_name(key: str) -> str:
     return key.replace("/", ".")
 
 
-def os_problem(error: OSError) -> str:
-    """The operating system's reason for a failure, for use in a sentence: `permission denied`."""
-    return (error.strerror or type(error).__name__).lower()
-
-
 def stack_text(arn: str) -> str:
     """`stack web (us-east-1, 111111111111)` for a stack ARN; any other text in quotes.
 
@@ -45,18 +40,13 @@ def stack_text(arn: str) -> str:
     stack = Arn.parse(arn)
     if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
         return f"stack {stack.resource_id.partition('/')[0]} ({stack.region}, {stack.account})"
-    manifests = MANIFESTS.fullmatch(arn)
+    manifests = MANIFEST_SET.fullmatch(arn)
     return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
 
 
 def cut(text: str, most: int) -> str:
     """At most `most` characters, with an ellipsis if something was cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def printable(text: str) -> str:
-    """Text without what would control a terminal: what others have stored may hold anything."""
-    return "".join(each if each.isprintable() or each == "\n" else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def brief(names: Iterable[str]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, consumer_text
+from strongref.contract.names import SHARED
 from strongref.text import some, stack_text
 from strongref_cli.check.report import ChangeKind, Verdict
+from strongref_cli.terminal.consumers import consumer_text
 from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import MANIFESTS, ExportScope, consumer_text
+from strongref.contract.names import MANIFESTS, ExportScope
 from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT
 from strongref.protocol.findings import FindingType, Resolution
 from strongref.text import attribute_name, cut, some
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.terminal.consumers import consumer_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

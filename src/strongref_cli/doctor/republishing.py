@@ -11,7 +11,7 @@ from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
-from strongref.refusals import StillChangingError
+from strongref.refusals import ChangingError
 from strongref_cli.overview.graph import Participant
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
+
+
+class StillChangingError(ChangingError):
+    """The exports are still being changed after a command has waited."""
+
+    sentence = (
+        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
+    )
 
 
 @dataclass(frozen=True, slots=True)

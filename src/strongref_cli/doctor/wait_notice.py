@@ -6,7 +6,8 @@ import sys
 from math import ceil
 from typing import TYPE_CHECKING
 
-from strongref.text import cut, printable
+from strongref.text import cut
+from strongref_toolkit.messages import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from strongref.contract.names import ALL
+from strongref_cli.terminal.consumers import ALL
 from strongref_cli.terminal.options import (
     Commands,
     add_command,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from strongref.contract.names import ALL
 from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.terminal.consumers import ALL
 from strongref_cli.terminal.options import (
     Commands,
     add_command,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
 from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
@@ -20,6 +19,7 @@ from strongref_cli.overview.texts import (
     stack_text,
     time_text,
 )
+from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, show
 from strongref_toolkit.regions import chosen_regions
 

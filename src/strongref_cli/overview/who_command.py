@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
 from strongref.text import attribute_name
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import (
@@ -18,6 +17,7 @@ from strongref_cli.overview.texts import (
     stack_text,
     time_text,
 )
+from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, show
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from strongref.contract.names import consumer_given
+from strongref_cli.terminal.consumers import consumer_given
 from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
 

@@ -11,10 +11,10 @@ from io import StringIO
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from strongref.text import os_problem, printable
 from strongref_cli.terminal.layout import column_widths, records, wrapped_lines
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.json_values import document_text
+from strongref_toolkit.messages import os_problem, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

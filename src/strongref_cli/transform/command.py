@@ -12,7 +12,7 @@ from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.errors import BadRequestError
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
-from strongref.text import os_problem, some
+from strongref.text import some
 from strongref_cli.manifests.manifest_files import STANDARD, failed
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import count, put_out
@@ -23,6 +23,7 @@ from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.files import write
+from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     import argparse

@@ -19,6 +19,7 @@ from strongref_cli.transform.template_facts import ANY, DeploymentTarget, Templa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from strongref.contract.names import Tree
     from strongref.macro.template import Node, Template
 
 
@@ -131,14 +132,14 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
 def _exporter(facts: TemplateFacts) -> list[_Statement]:
     scopes = list(facts.exports())
 
-    def everywhere(branch: str) -> list[str]:
-        return [each for region, scope in scopes for each in facts.below(region, getattr(scope, branch))]
+    def everywhere(tree: Tree) -> list[str]:
+        return [each for region, scope in scopes for each in facts.below(region, scope.path(tree))]
 
     # Any stack may claim a value, and a value may belong to another stack.
     claiming = [facts.stack(region, ANY) for region, _ in scopes]
     producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
     statements = [
-        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("values")),
+        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("exports")),
         _Statement(
             "RecordsAndFences",
             ("ssm:GetParametersByPath", *_CHANGE),
@@ -152,7 +153,7 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # If a KMS key cannot be used: each SecureString alone.
-        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("values"), *everywhere("records")]),
+        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("exports"), *everywhere("records")]),
         # When a Delete or an Update cannot be parsed: where its records are.
         _Statement(
             "AllRecords",

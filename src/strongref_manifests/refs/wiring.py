@@ -7,7 +7,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref.text import os_problem
 from strongref_manifests.errors import InputError
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import CRD_KIND, Crds
@@ -20,6 +19,7 @@ from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import EXPORT
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

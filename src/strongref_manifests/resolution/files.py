@@ -8,9 +8,9 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.text import os_problem
 from strongref_manifests.errors import InputError
 from strongref_manifests.text.manifests import FORMATS
+from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError
 
 from strongref.aws.clients import Clients
-from strongref.text import os_problem
 from strongref_manifests.errors import NoSuchStateError, StateNotReadError, StateTwiceError
 from strongref_manifests.terraform.addresses import TerraformReference
 from strongref_manifests.terraform.states import read_state
@@ -20,6 +19,7 @@ from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, TokenSource
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
+from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.values import ParameterType
-from strongref.errors import CallerDeniedError
 from strongref_objects.base.errors import (
     BadChannelError,
     NothingToImportError,
@@ -20,6 +19,7 @@ from strongref_objects.channels import Parameters
 from strongref_objects.channels.exporting import WritePlan, check_free, check_storable
 from strongref_objects.channels.importing import ImportedObject, ValueReader, is_an_object
 from strongref_objects.synthesis.context_file import ContextKey
+from strongref_toolkit.errors import CallerDeniedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.text import os_problem
 from strongref_objects.base.errors import ContextFileError
+from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -22,7 +22,7 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import AccessDeniedError, CallerDeniedError, StrongRefError
+from strongref.errors import AccessDeniedError, StrongRefError
 from strongref.log import logger
 from strongref.protocol import janitor_holds
 from strongref.protocol.hold_keeper import HoldKeeper
@@ -34,7 +34,7 @@ from strongref_cli.doctor.examination import Examination
 from strongref_cli.install import installed
 from strongref_cli.overview.reading import OverviewReader
 from strongref_toolkit import session
-from strongref_toolkit.errors import AwsCallError
+from strongref_toolkit.errors import AwsCallError, CallerDeniedError
 from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.commands import SECRET, heed_interrupts
 from tests.support.schemas import validate

@@ -32,15 +32,10 @@ T = TypeVar("T")
 _ABSENT = "ResourceNotFoundException"
 _INVALID = "InvalidRequestException"
 _UNSUPPORTED = frozenset({"UnsupportedActionException", "TypeNotFoundException"})
-_HANDLER_FAILED = frozenset(
-    {
-        "ConcurrentModificationException",
-        "HandlerFailureException",
-        "HandlerInternalFailureException",
-        "NetworkFailureException",
-        "ServiceInternalErrorException",
-    }
-)
+_HANDLER_FAILED = {
+    *("ConcurrentModificationException", "HandlerFailureException", "HandlerInternalFailureException"),
+    *("NetworkFailureException", "ServiceInternalErrorException"),
+}
 """The resource type's handler failed, or its service did (AWS: Cloud Control's errors that are faults). A retry may
 succeed, but for some types it never does."""
 _HANDLER_TRIES = 3

@@ -88,10 +88,8 @@ class SsmStore:
     side_by_side: SideBySide = in_turn
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
-        found: dict[str, Parameter] = {}
-        for some_found in call_all(self, [partial(self._get, batch) for batch in _batches(names)]):
-            found |= some_found
-        return found
+        found = call_all(self, [partial(self._get, batch) for batch in _batches(names)])
+        return {name: parameter for each in found for name, parameter in each.items()}
 
     def _get(self, batch: list[str]) -> dict[str, Parameter]:
         try:
@@ -109,10 +107,9 @@ class SsmStore:
 
     def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
         """Parameters decrypted; those that cannot be are `locked`. What has gone is left out."""
-        secure = [name for name, each in encrypted.items() if each.is_secure]
         found = {name: each for name, each in encrypted.items() if not each.is_secure}
-        for some_found in call_all(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
-            found |= some_found
+        for each in call_all(self, [partial(self._decrypted, each) for each in encrypted.values() if each.is_secure]):
+            found |= each
         return found
 
     def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:

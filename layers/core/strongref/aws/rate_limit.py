@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.errors import BadRequestError
+from strongref.contract.properties import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,18 +24,9 @@ _ACTIONS_OF_RATE = {
     "deletes": ("DeleteParameters",),
     "tags": ("AddTagsToResource", "RemoveTagsFromResource", "ListTagsForResource", "DescribeParameters"),
     "stacks": (
-        "DescribeChangeSet",
-        "DescribeStacks",
-        "DescribeStackEvents",
-        "DescribeStackResource",
-        "GetTemplate",
-        "ListExports",
-        "ListImports",
-        "ListStackResources",
-        "CreateStack",
-        "UpdateStack",
-        "DeleteStack",
-        *("CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "GetTemplateSummary", "ListStacks"),
+        *("DescribeStacks", "DescribeStackEvents", "DescribeStackResource", "ListStackResources", "ListStacks"),
+        *("CreateStack", "UpdateStack", "DeleteStack", "GetTemplate", "GetTemplateSummary", "ListExports"),
+        *("DescribeChangeSet", "CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "ListImports"),
         "UpdateTerminationProtection",
     ),
     "invocations": ("Invoke",),
@@ -51,7 +42,6 @@ RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for
 
 IN_FLIGHT = 10
 """Calls that a process makes at the same time in one region, at most."""
-
 
 _BURST_SECONDS = 1.0
 """Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
@@ -110,7 +100,9 @@ class RateLimits:
             BadRequestError: a variable is not a number from 0.
         """
         names = {field.name: f"STRONGREF_{field.name.upper()}_PER_SECOND" for field in fields(cls)}
-        return cls(**{name: _rate(var, environment[var]) for name, var in names.items() if environment.get(var)})
+        unit = "calls per second, or 0 for no limit"
+        given = {name: parse_number(var, environment[var], unit) for name, var in names.items() if environment.get(var)}
+        return cls(**given)
 
     def share(self, part: float) -> RateLimits:
         """A share of these limits, and of the first rates where there are none, for work that can wait."""
@@ -124,16 +116,6 @@ FIRST_RATES = RateLimits(reads=40, writes=3, tags=10, deletes=5, stacks=5, invoc
 AWS's quotas are shared by all callers of an account: 40 reads and 3 puts by default (AWS General Reference, Systems
 Manager quotas). The other quotas are not published; these are guesses.
 """
-
-
-def _rate(variable: str, text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = math.nan
-    if not 0 <= rate < math.inf:
-        raise BadRequestError(variable, f"must be a number of calls per second, or 0 for no limit, got {text!r}")
-    return rate
 
 
 class Turn(NamedTuple):

@@ -27,36 +27,23 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 C = TypeVar("C")
-
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.01
 """How often a call looks whether another one has ended, if there are so many."""
 
-_THROTTLING_CODES = frozenset(
-    {
-        "ThrottlingException",
-        "Throttling",
-        "ThrottledException",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "TooManyRequestsException",
-        "RequestLimitExceeded",
-        "TooManyUpdates",  # Concurrent updates of one parameter.
-    }
-)
-
-_FAULT_CODES = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
-
+_THROTTLING_CODES = {
+    *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+    *("TooManyRequestsException", "RequestLimitExceeded"),
+    "TooManyUpdates",  # Concurrent updates of one parameter.
+}
+_FAULT_CODES = {"InternalServerError", "InternalFailure", "ServiceUnavailable"}
 _FAULT_STATUS = 500
 
 _FIRST_PAUSE = 0.2
-
 _LONGEST_PAUSE = 20.0
-
 _TRIES_WITHOUT_PAUSE = 5
 """Throttled tries of one call that only the rate limit spaces. Each further one also pauses, longer every time."""
-
 _CONNECTION_TRIES = 5
 """Not until the deadline: a region that does not exist never gets an endpoint."""
 

@@ -47,11 +47,6 @@ def hold_output(logical_id: str, export: Mapping[str, Any]) -> dict[str, Any]:
     return {**condition, "Value": {"Fn::GetAtt": [named, HOLD]}, "Export": {"Name": hold_name(logical_id)}}
 
 
-def is_hold(name: str, value: str) -> bool:
-    """Whether a CloudFormation export with this value is the hold of an Export."""
-    return value == name
-
-
 def can_have_hold(logical_id: str) -> bool:
     """Whether the name of an Export's hold can be written: `Fn::Sub` leaves a loop's `&{Variable}` as it is."""
     return "&{" not in logical_id

@@ -110,11 +110,7 @@ class HoldStack:
         resources = {
             f"Hold{short_hash(export)}": {
                 "Type": HOLD_TYPE,
-                "Properties": {
-                    "Type": "String",
-                    "Name": self.parameter(export),
-                    "Value": {"Fn::ImportValue": export},
-                },
+                "Properties": {"Type": "String", "Name": self.parameter(export), "Value": {"Fn::ImportValue": export}},
             }
             for export in sorted(exports)
         }

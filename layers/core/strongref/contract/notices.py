@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.arns import Arn
 from strongref.contract.names import ExportScope
 from strongref.refusals import ExportsKeptError, InUse
-from strongref.text import MANIFESTS, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
+from strongref.text import MANIFEST_SET, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -179,7 +179,7 @@ def _importers(values: Sequence[ImportedValue]) -> list[str]:
 
 def participant(claimant: str) -> dict[str, str]:
     """Who imports, from the ARN of a stack or the ID of a manifest set; only the ID if it is neither."""
-    stack, manifests = Arn.parse(claimant), MANIFESTS.fullmatch(claimant)
+    stack, manifests = Arn.parse(claimant), MANIFEST_SET.fullmatch(claimant)
     if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
         name = stack.resource_id.partition("/")[0]
         return {"kind": "stack", "name": name, "region": stack.region, "account": stack.account, "id": claimant}

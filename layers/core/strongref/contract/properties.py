@@ -7,6 +7,7 @@ property, what it must be, and what was given.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -119,6 +120,17 @@ def parse_boolean(prop: str, given: object) -> bool:
     if given not in ("true", "false"):
         raise must_be(prop, "true or false", given)
     return given == "true"
+
+
+def parse_number(variable: str, text: str, unit: str, most: float = math.inf) -> float:
+    """The number of an environment variable, from 0 to `most`; `unit` says what it is, as in `seconds`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= most or number == math.inf:
+        raise BadRequestError(variable, f"must be a number of {unit}, got {text!r}")
+    return number
 
 
 def as_given(_prop: str, given: object) -> object:

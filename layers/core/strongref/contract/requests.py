@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
 from strongref.contract.properties import (
@@ -32,6 +32,8 @@ from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from strongref.contract.properties import Properties
+
+T = TypeVar("T")
 
 EXPORT_TYPE, IMPORT_TYPE = "Custom::CrossRegionExport", "Custom::CrossRegionImport"
 EXPORTER, IMPORTER = {"Fn::ImportValue": "strongref-exporter"}, {"Fn::ImportValue": "strongref-importer"}
@@ -156,6 +158,14 @@ class ExportRequest:
                         f"must have a parameter name of at most {longest} characters in {region}, got {length}. "
                         "Shorten its names",
                     )
+
+
+def accepted(parse: Callable[[Properties, StackArn], T], given: Properties, stack: StackArn) -> T | None:
+    """What properties asked for, as a request's `parse`; None if they were refused, or another version reads them."""
+    try:
+        return parse(given, stack)
+    except BadRequestError:
+        return None
 
 
 def readable_regions(given: Properties, stack: StackArn) -> tuple[str, ...]:

@@ -173,10 +173,7 @@ def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
     }
     always = [name for name, condition in apart.items() if not condition]
     perhaps = [{IF: [condition, {"Ref": name}, NO_VALUE]} for name, condition in apart.items() if condition]
-    return {
-        **({"DependsOn": always} if always else {}),
-        **({"Metadata": {"Exports": perhaps}} if perhaps else {}),
-    }
+    return {**({"DependsOn": always} if always else {}), **({"Metadata": {"Exports": perhaps}} if perhaps else {})}
 
 
 def _refers(node: Node, logical_id: str) -> bool:

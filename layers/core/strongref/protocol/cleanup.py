@@ -43,7 +43,7 @@ class ClaimRelease:
         """
         store = self._store
         keys = self._claimed(store, scope, names)
-        there = call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
+        there = self._untag(store, scope, keys)
         claimed = [key for key, is_there in zip(keys, there, strict=True) if is_there]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
@@ -114,10 +114,10 @@ class ClaimRelease:
             logger.warning(
                 "Exports were not cleaned up", extra={"scope": scopes[0].path("exports"), "error": str(error)}
             )
-            store = self._store
-            call_all(
-                store, [partial(store.untag, scopes[0].parameter_name(key), [self.claim]) for key in keys[scopes[0]]]
-            )
+            self._untag(self._store, scopes[0], keys[scopes[0]])
+
+    def _untag(self, store: Store, scope: ExportScope, keys: Collection[Key]) -> list[bool]:
+        return call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
 
     def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
@@ -127,7 +127,7 @@ class ClaimRelease:
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]
-        call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in own])
+        self._untag(store, scope, own)
         deleted = [key for key in ours if key not in claimed]
         store.delete([scope.parameter_name(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}

@@ -156,11 +156,7 @@ def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, s
             *tails, head = encode(each.record, each.used)
             for parts in (tails, [head]):
                 yield [
-                    (
-                        part_name(plan.scope, each.logical_id, part.number),
-                        Value(part.kind, part.text),
-                        {},
-                    )
+                    (part_name(plan.scope, each.logical_id, part.number), Value(part.kind, part.text), {})
                     for part in parts
                 ]
 
@@ -200,10 +196,7 @@ def report(region: str, plan: ExportPlan) -> None:
                 "A stale claim was ignored: its stack is deleted, or no longer has that import",
                 extra=where | {"key": key, "importer": importer},
             )
-    for message, claimed in (
-        ("A claimed value was changed", plan.propagated),
-        ("A claimed value was kept", plan.kept),
-    ):
+    for message, claimed in (("A claimed value was changed", plan.propagated), ("A claimed value was kept", plan.kept)):
         for key, importers in claimed.items():
             logger.warning(message, extra={**where, "key": key, "importers": list(importers)})
     logger.debug("The plan", extra={**where, "instructions": show(plan)})

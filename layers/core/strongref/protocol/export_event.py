@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.requests import ExportRequest, OnChange, readable_regions
+from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError
 from strongref.protocol.snapshot import Destination, recorded_scopes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
-    from strongref.contract.properties import Properties
     from strongref.protocol.ports import Ports
     from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
@@ -55,14 +54,16 @@ class ExportEvent:
         stack = event.stack_arn
         export = ExportIdentity(event.stack, event.logical_id)
         if event.request_type is RequestType.DELETE:
-            leaving, own_id = _accepted(event.properties, stack), physical_id(stack, event.logical_id)
+            leaving = accepted(ExportRequest.parse, event.properties, stack)
+            own_id = physical_id(stack, event.logical_id)
             destinations = _left(leaving) if leaving else ()
             unclear = () if leaving else readable_regions(event.properties, stack)
             if not leaving and not unclear and event.physical_id == own_id:
                 raise BadRequestError("Region", _UNCLEAR)
             return cls(export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear)
         request = ExportRequest.parse(event.properties, stack)
-        former = None if event.old_properties is None else _accepted(event.old_properties, stack)
+        old_properties = event.old_properties
+        former = None if old_properties is None else accepted(ExportRequest.parse, old_properties, stack)
         new = [Destination(region, request.scope, request.values, request.hold) for region in request.regions]
         here = {(each.region, each.scope) for each in new}
         old = _left(former) if former else ()
@@ -80,8 +81,8 @@ class ExportEvent:
             former=former,
             unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
             unclear_regions=()
-            if former or event.old_properties is None
-            else (*request.regions, *readable_regions(event.old_properties, stack)),
+            if former or old_properties is None
+            else (*request.regions, *readable_regions(old_properties, stack)),
         )
 
     def with_recorded(self, ports: Ports, clock: Clock) -> ExportEvent:
@@ -112,14 +113,6 @@ _UNCLEAR = (
     "must be a region or a list of regions: without it, what is to be deleted cannot be found. Deploy valid properties "
     "first, or delete the stack and retain this resource: the janitor of the region removes what deleted stacks left"
 )
-
-
-def _accepted(properties: Properties, stack: StackArn) -> ExportRequest | None:
-    """What these properties asked for; None if they were refused, and so published nothing."""
-    try:
-        return ExportRequest.parse(properties, stack)
-    except BadRequestError:
-        return None
 
 
 def _left(request: ExportRequest) -> tuple[Destination, ...]:

@@ -208,7 +208,8 @@ class HoldKeeper:
         for export, producer in holds.items():
             if pending := self._pending(export, producer):
                 return pending
-        if not self._is_to_appear():
+        # If it was created or updated a moment ago, reads may not show that yet.
+        if self._made_at is None or self._seconds_since(self._made_at) >= self.ports.lag.after_writing:
             self._change(step, found, holds)
         return in_progress
 
@@ -218,7 +219,8 @@ class HoldKeeper:
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
             raise OutdatedRequestError(self.stack.label)
-        new = self._new(holds)
+        template, tags = self.stack.template(holds), self.stack.tags
+        new = NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
         if step is HoldStep.UPDATE and found:
             self._made = found.arn
             self.ports.stacks.update_stack(new)
@@ -242,14 +244,6 @@ class HoldKeeper:
 
     def _seconds_since(self, then: datetime) -> float:
         return (self.clock.now() - then).total_seconds()
-
-    def _new(self, holds: Mapping[str, str]) -> NewStack:
-        template, tags = self.stack.template(holds), self.stack.tags
-        return NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
-
-    def _is_to_appear(self) -> bool:
-        """Whether the stack was created or updated so short a time ago that reads may not show it yet."""
-        return self._made_at is not None and self._seconds_since(self._made_at) < self.ports.lag.after_writing
 
     def _count_try(self) -> None:
         self._tries += 1

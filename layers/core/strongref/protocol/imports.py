@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
-from strongref.contract.requests import ImportRequest, Strength
+from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
-from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
+from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.names import Key
-    from strongref.contract.properties import Properties
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
@@ -109,7 +108,7 @@ class Importer:
     def _delete(self, event: Event, clock: Clock) -> Response:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
         stack = event.stack_arn
-        request = _understood(event.properties, stack)
+        request = accepted(ImportRequest.parse, event.properties, stack)
         generation = event.physical_id or ""
         if not generation.startswith(f"{PHYSICAL_ID_PREFIX}{stack.name}/{event.logical_id}/"):
             # A Create that never answered: CloudFormation made up an ID, but claims may have been put on. Nor does an
@@ -150,7 +149,7 @@ class Importer:
         def is_given_up() -> bool:
             return not is_in_progress(event, self.ports.stacks.resource(event.stack, event.logical_id))
 
-        stack = _hold_stack(event, generation, scope)
+        stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
         return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
@@ -168,7 +167,8 @@ class Importer:
             raise
         except StrongRefError:  # Reading them is for the hold only, which must not fail a Delete.
             expected = True
-        HoldKeeper(self.ports, clock, _hold_stack(event, generation, scope)).remove(expected=expected)
+        stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
+        HoldKeeper(self.ports, clock, stack).remove(expected=expected)
 
     def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:
@@ -186,15 +186,3 @@ class Importer:
     def _root(self, stack: str) -> StackInfo | None:
         info = self.ports.stacks.by_arn(stack)
         return self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
-
-
-def _hold_stack(event: Event, generation: str, scope: ExportScope) -> HoldStack:
-    return HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
-
-
-def _understood(properties: Properties, stack: StackArn) -> ImportRequest | None:
-    """What a Delete's properties asked for; None if they were refused, or another version understood them."""
-    try:
-        return ImportRequest.parse(properties, stack)
-    except BadRequestError:
-        return None

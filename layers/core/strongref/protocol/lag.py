@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from strongref.contract.properties import parse_number
 from strongref.errors import BadRequestError
 
 if TYPE_CHECKING:
@@ -56,13 +57,7 @@ class ReadLag:
             BadRequestError: it is not a number from 0 to `MAX_LAG`.
         """
         given = environment.get(VARIABLE) or str(DEFAULT_LAG)
-        try:
-            seconds = float(given)
-        except ValueError:
-            seconds = math.nan
-        if not 0 <= seconds <= MAX_LAG:
-            raise BadRequestError(VARIABLE, f"must be a number of seconds from 0 to {MAX_LAG:g}, got {given!r}")
-        return cls(seconds)
+        return cls(parse_number(VARIABLE, given, f"seconds from 0 to {MAX_LAG:g}", MAX_LAG))
 
     @property
     def before_reading(self) -> float:

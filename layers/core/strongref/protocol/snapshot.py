@@ -53,15 +53,7 @@ class Snapshot:
         at, gone = self.destination, set(self.inspected) - self.tags.keys()
         stored = replace(self.stored, stored={key: each for key, each in self.stored.stored.items() if key not in gone})
         return plan_export(
-            at.scope,
-            export,
-            at.wanted,
-            stored,
-            self.tags,
-            policy=policy,
-            rewrite=rewrite,
-            stamp=stamp,
-            hold=at.hold,
+            at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp, hold=at.hold
         )
 
 

@@ -58,20 +58,6 @@ class Until(OnClock):
         return min(self.clock.remaining(), (self.ends - self.clock.now()).total_seconds())
 
 
-@dataclass(slots=True)
-class Sooner(OnClock):
-    """`Clock` that ends when the first of two clocks does."""
-
-    other: Clock
-
-    def remaining(self) -> float:
-        return min(self.clock.remaining(), self.other.remaining())
-
-    def before_call(self, action: str) -> None:
-        self.clock.before_call(action)
-        self.other.before_call(action)
-
-
 @dataclass(frozen=True, slots=True)
 class Patience:
     """Wait for others up to `seconds`, in pauses of up to `pause` seconds."""

@@ -127,7 +127,14 @@ class EventVerifier:
 
 
 def _is_replaced(event: Event, resource: ResourceInfo | None, stacks: Stacks) -> bool:
-    return may_be_replaced(event, resource) and removes_resources(stacks.by_arn(event.stack))
+    """Whether the event may delete what a resource was before: its stack does not list that anymore.
+
+    CloudFormation deletes that once the resource has been replaced for good.
+    """
+    is_listed = resource is not None and (resource.physical_id == (event.physical_id or "") or resource.in_progress)
+    if is_listed or event.request_type is not RequestType.DELETE:
+        return False
+    return removes_resources(stacks.by_arn(event.stack))
 
 
 def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
@@ -135,16 +142,6 @@ def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
     if not resource or resource.type != event.resource_type or not resource.in_progress:
         return False
     return resource.being_deleted is (event.request_type is RequestType.DELETE)
-
-
-def may_be_replaced(event: Event, resource: ResourceInfo | None) -> bool:
-    """Whether the event may delete what a resource was before: its stack does not list that anymore.
-
-    CloudFormation deletes that once the resource has been replaced for good.
-    """
-    return event.request_type is RequestType.DELETE and (
-        resource is None or (resource.physical_id != (event.physical_id or "") and not resource.in_progress)
-    )
 
 
 def is_in_use(stacks: Stacks, stack: str, logical_id: str, physical_id: str) -> bool:

@@ -83,10 +83,8 @@ class CustomResourceFunction(NamedTuple):
         from strongref.protocol.lag import ReadLag  # noqa: PLC0415
         from strongref.protocol.verification import EventVerifier  # noqa: PLC0415
 
-        def stacks(account: str, clock: Clock) -> CloudFormationStacks:
-            return _stacks(clients, limiter, account, clock)
-
-        verifier = EventVerifier(ResponseHosts.from_environment(), dns_suffix, stacks, ReadLag.from_environment())
+        hosts, stacks = ResponseHosts.from_environment(), partial(_stacks, clients, limiter)
+        verifier = EventVerifier(hosts, dns_suffix, stacks, ReadLag.from_environment())
         return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox)
 
 
