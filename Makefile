@@ -19,6 +19,8 @@ export PATH := $(CURDIR)/$(BUILD)/venv-sam/bin:$(PATH)
 export STRONGREF_EMULATOR_PYTHON := $(CURDIR)/$(BUILD)/venv-emulator/bin/python
 export STRONGREF_SAM := $(CURDIR)/$(BUILD)/venv-sam/bin/sam
 export SAM_CLI_TELEMETRY := 0
+# What Python and pytest have compiled is kept, so that only the first run takes the time for it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
@@ -60,6 +62,9 @@ quick: $(BUILD)/project.installed ## Tests of the Lambda layer, without node, sa
 # What a developer runs before each commit. Deployments mostly wait, so there are more workers than cores.
 test: setup ## Every rule and command once, and the story of each capability in a local emulator|5 min
 	$(BIN)/pytest -m 'story or not (slow or deep or e2e or largest or site)' -n 3
+
+# All examples of each property: others try a part of them.
+unit deep: export STRONGREF_THOROUGH := 1
 
 # The quick tests must cover the branches of the core. To measure that, the slow ones would take three times as long.
 unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|7 min

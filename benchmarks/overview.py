@@ -86,7 +86,7 @@ print(sum(map(len, pages[: len(sys.argv) - 1])), 0)
 _TAGS = f"""{_RECORDS_READ}
 from strongref.contract.names import CLAIM_TAG
 tags = [
-    aws.store(aws.where(region, None)).tags(scope.value(key))
+    aws.store(aws.where(region, None)).tags(scope.parameter_name(key))
     for region, scope, each in scopes for key in each.values
 ]
 print(len(tags), sum(tag.startswith(CLAIM_TAG) for each in tags for tag in each))

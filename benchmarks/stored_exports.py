@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
-from strongref.contract.record import Record, RequestStamp, encode
+from strongref.contract.record import Record, RequestStamp, encode, part_name
 from strongref.contract.values import ParameterType, Value
 from tests.support.local_ssm.service import ACCOUNT
 
@@ -68,10 +68,10 @@ def store(service: LocalSsm, producer: Stack, region: str, values: Mapping[str, 
     written = {Key(key): Value(ParameterType.STRING, text) for key, text in values.items()}
     stamp = RequestStamp(datetime(2025, 1, 1, tzinfo=UTC), "request-1")
     for part in encode(Record(str(producer.arn), written, hold, last=stamp), frozenset()):
-        service.preload(region, [part.name(scope.records, _EXPORT)], part.text)
+        service.preload(region, [part_name(scope, _EXPORT, part.number)], part.text)
     claims = {importer.claim: str(importer.arn) for importer in by}
     tags = {PRODUCER_TAG: str(producer.arn), owner_tag(_EXPORT): _EXPORT, **claims}
-    service.preload(region, map(scope.value, written), "a value", tags)
+    service.preload(region, map(scope.parameter_name, written), "a value", tags)
     place = Place(ACCOUNT, region, SHARED)
     entry = IndexEntry(str(producer.arn), frozenset([place]), hold)
     service.preload(producer.region, [index_name(producer.name, _EXPORT)], entry.encode())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bench import Data, Verdict
 from benchmarks.sides import EU, US
 from benchmarks.tables import table
-from strongref.errors import ExportsInUseError
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, ReadLag
+from strongref.refusals import ExportsInUseError
 from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from benchmarks.processes import EVENT_SECONDS, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.rate_limit import RateLimits
 from strongref.protocol.lag import VARIABLE
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT

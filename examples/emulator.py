@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import os
 import shlex
 import signal
@@ -47,6 +48,11 @@ class Files:
     def environment(self) -> Path:
         """To be sourced by a shell; it exists while the emulator can be used."""
         return self.folder / "emulator.env"
+
+    @property
+    def address(self) -> Path:
+        """Its URL and folder, for other processes that hold it."""
+        return self.folder / "emulator.json"
 
     @property
     def log(self) -> Path:
@@ -116,6 +122,7 @@ def keep(files: Files) -> None:
         lock.flush()
         with Emulator.start(files.log) as emulator:
             try:
+                files.address.write_text(json.dumps([emulator.url, str(emulator.folder)]))
                 files.environment.write_text(_exports(emulator))
                 while not stopped.wait(_WATCH_SECONDS) and _is_at(files.lock, lock):
                     pass

@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-import functools
+import gc
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
-from botocore.loaders import JSONFileLoader
-from hypothesis import HealthCheck, settings
 
 from strongref.log import logger
+from tests.support import botocore_caches, examples
 from tests.support.node import use_own_node
 from tests.support.run_times import RunTimes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 use_own_node()
-
-_load_file = JSONFileLoader.load_file
-_load_model = functools.cache(functools.partial(_load_file, JSONFileLoader()))
-
-
-def _load_models_once(self: JSONFileLoader, file_path: str) -> Any:
-    return _load_model(file_path) if file_path.endswith("service-2") else _load_file(self, file_path)
-
-
-# Each test has its own session of boto3, and each session would parse the models of its services again.
-JSONFileLoader.load_file = _load_models_once  # type: ignore[method-assign]
+botocore_caches.install()
+examples.use_profile()
 
 # The stores that tests use show every write at once; what is waited for otherwise has tests of its own.
 os.environ.setdefault("STRONGREF_READ_LAG", "0")
 
-# An example fails for what it shows, and never for the time that it takes on a busy machine.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(RunTimes())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what is imported and collected: nearly all of it stays, and it only grows."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    if "moto" in sys.modules:
+        # What moto answers to the library requests, which nobody here calls AWS with, takes it longer than many a test.
+        sys.modules["moto.core.models"].RESPONSES_METHODS.clear()
+    return result
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("exhaustive"):
             item.add_marker(pytest.mark.deep)
-    items.sort(key=lambda item: (item.get_closest_marker("deep") is None, item.get_closest_marker("slow") is None))
+    items.sort(key=lambda item: [item.get_closest_marker(each) is None for each in ("deep", "slow", "e2e")])
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests.support import only
+from tests.support import examples, only
 from tests.support.code_patterns import replace
 from tests.support.run_times import cpu_seconds, minutes
 
@@ -87,7 +87,7 @@ GUARDS = (
     Guard(
         name="the fence that an exporter puts up before it reads the claims",
         file="layers/core/strongref/protocol/fences.py",
-        function="OwnFence._write",
+        function="OwnFence.put_up",
         find="_.overwrite(...)",
         tests=(
             "tests/protocol/test_interleavings.py",
@@ -112,7 +112,7 @@ GUARDS = (
     ),
     Guard(
         name="the wait between the last write and the deletion of the fence",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="_wait_after_writing",
         find="lag.settle(clock)",
         tests=("tests/protocol/test_late_reads.py", "-k", "where_reads_lag and (change or drop) and not exporters"),
@@ -131,7 +131,7 @@ GUARDS = (
     ),
     Guard(
         name="the fence of an interrupted command whose writes may still be carried out",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="_put_away_after",
         find="lease.has_written",
         instead="False",
@@ -157,7 +157,7 @@ GUARDS = (
     ),
     Guard(
         name="the look before the wait",
-        file="layers/core/strongref/protocol/fences.py",
+        file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",
         find="_first_look(_1, _2) if lag.seconds else _3",
         instead="(None, not lag.seconds)",
@@ -166,9 +166,9 @@ GUARDS = (
     ),
     Guard(
         name="the question whether CloudFormation still waits, before anything is changed",
-        file="layers/core/strongref/protocol/exports.py",
+        file="layers/core/strongref/protocol/export_attempt.py",
         function="ExportAttempt.carry_out",
-        find="if any(_) and self.exporter.is_given_up(...): raise OutdatedRequestError(...)",
+        find="if any(_) and is_given_up(...): raise OutdatedRequestError(...)",
         tests=("tests/protocol/test_late_events.py",),
         must_fail=("test_what_cloudformation_has_given_up_is_not_done[Update]",),
     ),
@@ -183,8 +183,8 @@ GUARDS = (
     ),
     Guard(
         name="the wait of everything that does more than create",
-        file="layers/core/strongref/protocol/exports.py",
-        function="ExportAttempt.create_at_once",
+        file="layers/core/strongref/protocol/export_attempt.py",
+        function="ExportAttempt.create_without_waiting",
         find="len(_1) < len(_2) or any(_3)",
         instead="False",
         tests=("tests/protocol/test_waits.py",),
@@ -257,7 +257,7 @@ GUARDS = (
     ),
     Guard(
         name="the order of requests",
-        file="layers/core/strongref/protocol/exports.py",
+        file="layers/core/strongref/protocol/export_attempt.py",
         function="ExportAttempt._read",
         find="if stamp and any(_): raise OutdatedRequestError(...)",
         tests=("tests/protocol/test_late_events.py",),
@@ -265,17 +265,17 @@ GUARDS = (
     ),
     Guard(
         name="the doubt whether a rollback is the event's own",
-        file="layers/core/strongref/protocol/exports.py",
-        function="Exporter.plans",
-        find="if overrides and self._is_superseded(event): return self.plans(...)",
+        file="layers/core/strongref/protocol/export_attempt.py",
+        function="plans_for",
+        find="if overrides and is_superseded(...): return plans_for(...)",
         tests=("tests/protocol/test_late_events.py",),
         must_fail=("test_an_update_that_was_refused_is_refused_again_while_its_rollback_goes_on",),
     ),
     Guard(
         name="the records that say where an Export published",
         file="layers/core/strongref/protocol/exports.py",
-        function="Exporter._parse",
-        find="ExportEvent.parse(_1).with_recorded(_2)",
+        function="Exporter.handle",
+        find="ExportEvent.parse(_1).with_recorded(...)",
         instead="ExportEvent.parse(_1)",
         tests=("tests/protocol/test_late_events.py",),
         must_fail=(
@@ -324,7 +324,7 @@ GUARDS = (
         name="that a rollback goes on without its hold",
         file="layers/core/strongref/protocol/claims.py",
         function="ClaimAttempt._hold_later",
-        find="not self.claimant.must_not_fail()",
+        find="self.claimant.policy() is not _",
         instead="True",
         tests=("tests/protocol/test_holds.py",),
         must_fail=(
@@ -334,7 +334,7 @@ GUARDS = (
     ),
     Guard(
         name="the question whether CloudFormation still waits for an import that waited",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._change",
         find="has_waited and self.is_given_up()",
         instead="False",
@@ -343,7 +343,7 @@ GUARDS = (
     ),
     Guard(
         name="no hold on what the importing stack is nested in",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper.needed",
         find="stack not in self.own_stacks",
         instead="True",
@@ -365,7 +365,7 @@ GUARDS = (
     ),
     Guard(
         name="the randomness that spreads callers which were throttled together",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="chance * _",
         instead="0",
@@ -377,7 +377,7 @@ GUARDS = (
     ),
     Guard(
         name="the randomness that spreads callers at the same pace",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.take",
         find="chance * _1 / _2",
         instead="0.0",
@@ -565,7 +565,7 @@ GUARDS = (
     ),
     Guard(
         name="that of calls which are throttled together one lowers the rate",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="turn.slowdowns == self.slowdowns",
         instead="True",
@@ -574,7 +574,7 @@ GUARDS = (
     ),
     Guard(
         name="that turns are void once a call was throttled",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="RetryingCaller._begin",
         find="self.limiter.is_valid(...)",
         instead="True",
@@ -583,7 +583,7 @@ GUARDS = (
     ),
     Guard(
         name="the calls in flight that a region may have",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="RetryingCaller._begin",
         find="in_flight.acquire(blocking=False)",
         instead="True",
@@ -592,7 +592,7 @@ GUARDS = (
     ),
     Guard(
         name="the rest after a throttled call",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket.slow_down",
         find="max(interval, min(_REST_SECONDS, _REST_CALLS * interval))",
         instead="interval",
@@ -601,7 +601,7 @@ GUARDS = (
     ),
     Guard(
         name="that a rate recovers in seconds where lower ones do not help",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket._is_crowded",
         find="self._length > _LONGEST_SERIES",
         instead="False",
@@ -618,7 +618,7 @@ GUARDS = (
     ),
     Guard(
         name="that a limit is an upper bound",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/rate_limit.py",
         function="_Bucket._rate",
         find="min(self._limit, _1)",
         instead="_1",
@@ -667,9 +667,9 @@ GUARDS = (
     Guard(
         name="that a notice waits for the record that says the same",
         file="layers/core/strongref/protocol/executor.py",
-        function="PlanExecutor._write_record",
-        find="number == until_recorded",
-        instead="number == min(until_recorded, 1)",
+        function="write_record",
+        find="1 if _ else _0",
+        instead="_0",
         tests=("tests/protocol/test_notices.py",),
         must_fail=("test_however_a_propagation_is_cut_into_invocations_each_value_is_reported_once[",),
     ),
@@ -738,7 +738,7 @@ GUARDS = (
     ),
     Guard(
         name="the question before anything is changed",
-        file="src/strongref_cli/output.py",
+        file="src/strongref_cli/terminal/output.py",
         function="ask",
         find="raise UsageError('nothing was changed: give --yes where nobody can be asked')",
         instead="return",
@@ -772,13 +772,13 @@ GUARDS = (
         name="the other type of a value that reads did not show",
         file="layers/core/strongref/protocol/executor.py",
         function="PlanExecutor._create",
-        find="self.store.delete([name])",
+        find="_.delete([name])",
         tests=("tests/protocol/test_half_deleted.py",),
         must_fail=("test_a_change_of_a_type_is_rolled_back[a create is hidden]",),
     ),
     Guard(
         name="the second look at a record that lacks a part",
-        file="layers/core/strongref/protocol/exports.py",
+        file="layers/core/strongref/protocol/export_attempt.py",
         function="ExportAttempt._read_completely",
         find="not waiting.pause()",
         instead="True",
@@ -787,7 +787,7 @@ GUARDS = (
     ),
     Guard(
         name="that a hold is tried again until its parameter's name can be used",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._count_try",
         find="TRIES if _ else MOST_TRIES",
         instead="TRIES",
@@ -816,7 +816,7 @@ GUARDS = (
         name="that an index entry in a later format stays",
         file="layers/core/strongref/protocol/export_index.py",
         function="ExportIndex.remove",
-        find="self.read(clock)",
+        find="self.read()",
         tests=("tests/protocol/test_newer_formats.py",),
         must_fail=("test_an_index_entry_is_neither_overwritten_nor_deleted",),
     ),
@@ -831,7 +831,7 @@ GUARDS = (
     ),
     Guard(
         name="that a hold stack in a later format stays",
-        file="layers/core/strongref/protocol/hold_stacks.py",
+        file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._find",
         find="check_hold_format(...)",
         tests=("tests/protocol/test_newer_formats.py",),
@@ -866,9 +866,9 @@ GUARDS = (
     Guard(
         name="that an imported secret is not overwritten unseen",
         file="layers/core/strongref/protocol/planner.py",
-        function="plan_export",
-        find="_locked(...)",
-        instead="()",
+        function="_in_use",
+        find="stored.stored[_].locked",
+        instead="None",
         tests=("tests/protocol/test_undecryptable.py",),
         must_fail=("test_an_imported_secret_of_its_own_is_not_overwritten_unseen[locked0]",),
     ),
@@ -947,7 +947,7 @@ GUARDS = (
     ),
     Guard(
         name="the request ID of a failed call in the log",
-        file="layers/core/strongref/aws/retry_and_rate_limit.py",
+        file="layers/core/strongref/aws/retry.py",
         function="_classify",
         find="error.response.get('ResponseMetadata', {}).get('RequestId', '')",
         tests=("tests/test_next_steps.py", "-k", "request_id"),
@@ -976,6 +976,7 @@ def without(guard: Guard, folder: Path) -> dict[str, bool]:
         "PYTHONPATH": os.pathsep.join(map(str, (copy / "layers/core", copy / "src", copy))),
         "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
         "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
+        examples.THOROUGH: "1",
         only.VARIABLE: json.dumps(guard.must_fail),
     }
     pytest = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", only.__name__, f"--junitxml={report}"]

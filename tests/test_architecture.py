@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,15 +38,17 @@ TOOLS = {
 }
 TOOLS["strongref_cli"] = set(TOOLS)
 COMMANDS = {
-    "install": set(),
-    "overview": set(),
-    "doctor": {"install", "overview"},
-    "objects": {"overview"},
-    "manifests": {"install"},
-    "transform": {"manifests"},
-    "check": {"manifests", "transform"},
+    "terminal": set(),
+    "install": {"terminal"},
+    "overview": {"terminal"},
+    "graph": {"terminal", "overview"},
+    "doctor": {"terminal", "install", "overview"},
+    "objects": {"terminal", "overview"},
+    "manifests": {"terminal", "install"},
+    "transform": {"terminal", "manifests"},
+    "check": {"terminal", "manifests", "transform"},
 }
-"""By folder of the command line, which other ones it may import. What stands directly in the package serves all."""
+"""By folder of the command line, which other ones it may import; none imports what stands directly in the package."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}
 """By package, which other ones it may import. docs/decisions/0001 says why."""
 
@@ -72,7 +75,9 @@ def imported(path: Path) -> Iterator[str]:
                 yield below if below in MODULES else node.module
 
 
-IMPORTS = {name: set(imported(path)) for name, path in MODULES.items()}
+@cache
+def imports() -> dict[str, set[str]]:
+    return {name: set(imported(path)) for name, path in MODULES.items()}
 
 
 def package_of(module: str) -> str:
@@ -86,7 +91,7 @@ def package_of(module: str) -> str:
 def test_a_package_imports_only_what_it_may(package: str) -> None:
     used = {
         f"{name} -> {other}"
-        for name, others in IMPORTS.items()
+        for name, others in imports().items()
         if package_of(name) == package
         for other in others
         if other in MODULES and package_of(other) not in ALLOWED[package] | {package}
@@ -95,15 +100,16 @@ def test_a_package_imports_only_what_it_may(package: str) -> None:
 
 
 def command_folder(module: str) -> str:
+    """Of a module of the command line; the module itself, if it stands directly in the package; empty for others."""
     package, _, rest = module.partition(".")
-    return rest.partition(".")[0] if package == "strongref_cli" and rest.partition(".")[0] in COMMANDS else ""
+    return rest.partition(".")[0] if package == "strongref_cli" else ""
 
 
 @pytest.mark.parametrize("folder", COMMANDS)
 def test_a_command_imports_only_the_commands_that_it_may(folder: str) -> None:
     used = {
         f"{name} -> {other}"
-        for name, others in IMPORTS.items()
+        for name, others in imports().items()
         if command_folder(name) == folder
         for other in others
         if command_folder(other) not in COMMANDS[folder] | {folder, ""}
@@ -122,7 +128,7 @@ def test_every_package_has_its_place() -> None:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {
-        name: {other for other in others if other in MODULES and other != name} for name, others in IMPORTS.items()
+        name: {other for other in others if other in MODULES and other != name} for name, others in imports().items()
     }
     try:
         TopologicalSorter(graph).prepare()
@@ -130,10 +136,21 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
+def test_no_folders_import_each_other_in_a_circle() -> None:
+    folders = {name: name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0] for name in MODULES}
+    graph: dict[str, set[str]] = {}
+    for name, others in imports().items():
+        graph.setdefault(folders[name], set()).update(folders[other] for other in others if other in MODULES)
+    try:
+        TopologicalSorter({folder: used - {folder} for folder, used in graph.items()}).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
 def test_only_the_aws_package_of_the_layer_imports_botocore() -> None:
     importers = {
         name
-        for name, others in IMPORTS.items()
+        for name, others in imports().items()
         if any(other.split(".")[0] in ("boto3", "botocore") for other in others)
     }
     assert {package_of(name) for name in importers if name.split(".")[0] == BASE} == {"strongref.aws"}
@@ -146,7 +163,7 @@ def test_everything_in_the_layer_is_reached_by_a_handler() -> None:
         name = todo.pop()
         if name in MODULES and name not in reached:
             reached.add(name)
-            todo += [*IMPORTS[name], *(name.rsplit(".", count)[0] for count in range(1, name.count(".") + 1))]
+            todo += [*imports()[name], *(name.rsplit(".", count)[0] for count in range(1, name.count(".") + 1))]
     assert {name for name in MODULES if name.split(".")[0] == BASE} == reached
 
 

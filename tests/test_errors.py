@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from strongref import errors
-from strongref.errors import (
+from strongref import errors, refusals
+from strongref.aws import errors as api_errors
+from strongref.errors import StrongRefError
+from strongref.macro.errors import TemplateError
+from strongref.protocol.verification import EventRejectedError
+from strongref.refusals import (
     ConflictingExportError,
     ExportsInUseError,
     ExportsKeptError,
     InUse,
-    StrongRefError,
     TooManyClaimsError,
     UnsettledError,
 )
-from strongref.macro.errors import TemplateError
-from strongref.protocol.verification import EventRejectedError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some, stack_text
 from tests.support.builders import SHOP, WEB, stack_arn
 from tests.support.error_texts import CASES
@@ -138,12 +139,12 @@ OF_COMMANDS = [
         "permissions boundary and service control policies; docs/security.md lists what each command needs.",
     ),
     (
-        errors.LookUpDeniedError("ListResources", "AccessDenied", "AWS::SNS::Topic", "eu-west-1"),
+        api_errors.LookUpDeniedError("ListResources", "AccessDenied", "AWS::SNS::Topic", "eu-west-1"),
         "ListResources of AWS::SNS::Topic in eu-west-1 was denied (AccessDenied). Check that the caller may call it, ",
         "and may read such resources: Cloud Control calls their service on its behalf.",
     ),
     (
-        errors.StillChangingError("stack network", "MoreExports"),
+        refusals.StillChangingError("stack network", "MoreExports"),
         "The exports of stack network are still being changed (by MoreExports). ",
         "Run the command again when that has finished.",
     ),
@@ -162,8 +163,10 @@ def test_what_only_commands_and_logs_show_is_said_to_the_letter(error: StrongRef
 
 
 def test_every_error_descends_from_one() -> None:
-    found = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, Exception)]
-    assert len(found) > 15
+    modules = (errors, refusals, api_errors)
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, type)]
+    found = [each for each in found if issubclass(each, Exception)]
+    assert len(found) > 40
     assert all(issubclass(each, StrongRefError) for each in found)
 
 

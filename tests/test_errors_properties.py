@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.errors import (
-    BadRequestError,
+from strongref.errors import BadRequestError, StackLookupError, StoreError, StrongRefError, UnreadableRecordError
+from strongref.refusals import (
     ChangingError,
     ConflictingExportError,
     ExportsInUseError,
@@ -16,14 +16,11 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
-    StackLookupError,
-    StoreError,
-    StrongRefError,
     TooManyClaimsError,
-    UnreadableRecordError,
     UnsettledError,
 )
 from tests.support.builders import SCOPE, stack_arn
+from tests.support.examples import examples
 
 NAMES = st.text("aZ0/_-", min_size=1, max_size=9) | st.integers(1, 940).map("k".__mul__)
 KEYS = st.lists(NAMES, min_size=1, max_size=14)
@@ -38,10 +35,10 @@ CONSUMER = "c" * 128
 LOGICAL_ID = "L" * 255
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(KEYS, ARNS, USES, st.booleans())
 def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str], uses: list[InUse], yes: bool) -> None:
-    name = SCOPE.values + "/" + keys[0]
+    name = SCOPE.path("exports") + "/" + keys[0]
     found: list[StrongRefError] = [
         *(cls("GetParametersByPath", "SomeException" * 5, name, "us-isob-east-1") for cls in every(StoreError)),
         BadRequestError(keys[0], name * 3),
@@ -63,7 +60,7 @@ def test_every_text_is_short_whatever_the_data(keys: list[str], arns: list[str],
     assert [str(error) for error in found if len(str(error)) >= 1000] == []
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(USES)
 def test_the_way_out_is_never_cut_off(uses: list[InUse]) -> None:
     assert str(ExportsInUseError(uses)).endswith(

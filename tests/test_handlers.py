@@ -17,21 +17,22 @@ BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*"
 """Texts, logs, and the data that everything is about."""
 
 CALLS = (
-    *("aws", "aws.clients", "aws.in_threads", "aws.lambda_functions", "aws.retry_and_rate_limit"),
+    *("aws", "aws.clients", "aws.in_threads", "aws.lambda_functions", "aws.rate_limit", "aws.retry"),
     *("protocol", "protocol.side_by_side", "runtime", "runtime.clock"),
 )
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
 
 EVENTS = (
-    *("runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
+    *("refusals", "runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
+    "runtime.silent_crhelper",
     *("protocol", "protocol.time", "protocol.verification"),
 )
 """What a custom resource needs to verify events and to respond to them."""
 
 FENCES = (
-    "protocol",
-    *(f"protocol.{name}" for name in ("fences", "inspection", "lag", "phases", "plan", "planner", "ports")),
-    *(f"protocol.{name}" for name in ("staleness", "time")),
+    *("protocol", "refusals"),
+    *(f"protocol.{name}" for name in ("behind_fences", "fences", "inspection", "lag", "ports")),
+    *(f"protocol.{name}" for name in ("staleness", "stored_exports", "time")),
 )
 
 ALLOWED = {
@@ -41,24 +42,26 @@ ALLOWED = {
         "runtime.wiring",
         *FENCES,
         "protocol.executor",
-        "protocol.export_index",
-        "protocol.export_notices",
-        "protocol.exports",
+        *(f"protocol.export_{name}" for name in ("attempt", "event", "index", "notices")),
+        *(f"protocol.{name}" for name in ("exports", "phases", "plan", "planner")),
         "protocol.recreation",
         "protocol.snapshot",
     ),
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
-        *("protocol.claims", "protocol.cleanup", "protocol.hold_stacks", "protocol.imports", "protocol.published"),
-        "protocol.recreation",
+        *("protocol.claims", "protocol.cleanup", "protocol.hold_keeper", "protocol.hold_steps", "protocol.imports"),
+        *("protocol.missing_exports", "protocol.phases"),
+        *("protocol.published", "protocol.recreation"),
     ),
     "janitor": (
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
-        *("protocol.executor", "protocol.findings", "protocol.hold_stacks", "protocol.janitor"),
-        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.published", "protocol.recreation"),
+        *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.hold_steps"),
+        *("protocol.janitor", "protocol.janitor_failures"),
+        *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
+        "protocol.recreation",
     ),
     "lookup": (
-        *(*CALLS, *EVENTS, "protocol.lag", "runtime.wiring"),
+        *(*CALLS, *EVENTS, "aws.errors", "protocol.lag", "runtime.wiring"),
         *("lookup", "lookup.attributes", "lookup.custom_resource", "lookup.errors", "lookup.query"),
     ),
     "macro": ("macro", "macro.*"),

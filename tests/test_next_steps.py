@@ -16,7 +16,7 @@ from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.event_bus import EventBus
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
+from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.values import ParameterType

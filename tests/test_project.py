@@ -125,7 +125,7 @@ def test_the_first_section_of_the_changelog_is_this_version_or_the_next() -> Non
 
 def test_security_is_about_versions_that_there_are() -> None:
     page = (ROOT / "SECURITY.md").read_text()
-    headings = re.findall(r"(?m)^## (\d+\.\d+)\.\d+ ", (ROOT / "CHANGELOG.md").read_text())
+    headings = re.findall(r"(?m)^## (\d+\.\d+)\.\d+ \((?!unreleased)", (ROOT / "CHANGELOG.md").read_text())
     supported = re.findall(r"(?m)^\| (\d+\.\d+) \|", page)
     assert supported == headings[: len(supported)]
     assert supported

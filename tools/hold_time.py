@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.exceptions import ClientError
 
-from strongref.contract.holds import HOLD_STACK, HOLD_TYPE, HoldStack
+from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HoldStack
 from strongref.contract.names import Producer
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref_cli.overview.formats.page import as_page
+from strongref_cli.graph.formats.page import as_page
 from tests.support.chromium import chromium, executable
 from tests.support.graphs import shop
 from tools import terminal

@@ -43,7 +43,7 @@ def as_token(value: str) -> str:
 
 
 def with_tokens(obj: Untyped, target: Target) -> Untyped:
-    """The same object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
+    """An object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
     changed = {}
     for name in members(type(obj)):
         value = getattr(obj, name)

@@ -171,7 +171,7 @@ class ConstructKind(Generic[T]):
         return self.declared.assembled_by(as_objects(self.declared, found).get, given, "the construct")
 
     def serializable(self, construct: T, **parts: Any) -> Serializable:
-        """The same with everything that the construct has, such as an encrypted bucket's key. Errors as above."""
+        """A construct's object with all that it has, such as an encrypted bucket's key; errors as `object_of`."""
         objects = [self.object_of(construct, **parts)]
         for wider in self.wider:
             kind = kind_of(wider)
@@ -215,7 +215,7 @@ class ConstructKind(Generic[T]):
         return construct
 
     def _free(self, place: ConstructPlace) -> ConstructPlace:
-        """The same place with an ID that is free there: one object can be read as two types."""
+        """A place with an ID that is free there: one object can be read as two types."""
         more = (f"{place.id}-{number}" for number in count(2))
         ids = chain([place.id, f"{place.id}-{self.declared.__name__}"], more)
         return place._replace(id=next(each for each in ids if not place.scope.node.try_find_child(each)))

@@ -26,16 +26,16 @@ class ConstructContext:
     Its attributes are those of that context. Use `of`, which returns the same for the same object.
     """
 
-    def __init__(self, plain: DeserializationContext) -> None:
-        self.scope: Construct = plain.scope
-        self.id: str = plain.id
-        self.made: ObjectCache = plain.made
-        self._plain = plain
+    def __init__(self, context: DeserializationContext) -> None:
+        self.scope: Construct = context.scope
+        self.id: str = context.id
+        self.made: ObjectCache = context.made
+        self._context = context
 
     @classmethod
-    def of(cls, plain: DeserializationContext) -> ConstructContext:
+    def of(cls, context: DeserializationContext) -> ConstructContext:
         """The context that reads the same object."""
-        return plain.made.get(cls, lambda: cls(plain))
+        return context.made.get(cls, lambda: cls(context))
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> str:
         """A value or a token.
@@ -48,23 +48,23 @@ class ConstructContext:
             ConstructError: there is none, or it cannot be read.
         """
         with at(self.scope):
-            return as_token(str(self._plain.read_string(key, allow_unresolved=allow_unresolved)))
+            return as_token(str(self._context.read_string(key, allow_unresolved=allow_unresolved)))
 
     def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> list[str]:
         """A list of values, or a token for a list; as `read_string`. `held` is as it was written."""
         with at(self.scope):
-            found: Any = self._plain.read_string_list(key, allow_unresolved=allow_unresolved, held=held)
+            found: Any = self._context.read_string_list(key, allow_unresolved=allow_unresolved, held=held)
             return list(found)
 
     def read_setting(self, key: str) -> str | None:
         """How the object was made; None at deployment, and if it was not written; as `read_string`."""
         with at(self.scope):
-            return self._plain.read_setting(key)
+            return self._context.read_setting(key)
 
     def read_object(self, key: str) -> ConstructContext:
         """The context of the object below this key; as `read_string`."""
         with at(self.scope):
-            return self.of(self._plain.read_object(key))
+            return self.of(self._context.read_object(key))
 
 
 def export_string(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
@@ -167,7 +168,7 @@ class CdkTarget:
                 return self._resources[logical_id].get_att(attribute, hint)
         return _plain(value)
 
-    @property
+    @cached_property
     def scope(self) -> Construct:
         """The construct that contains everything that strongref adds."""
         return self.stack.node.try_find_child(_SCOPE) or Construct(self.stack, _SCOPE)
@@ -194,7 +195,7 @@ def _known(value: str) -> str | None:
 
 
 def _plain(value: AnyJson) -> AnyJson:
-    """The same with dictionaries and lists, which jsii needs."""
+    """A value with dictionaries and lists in place of other maps and sequences: jsii needs them."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -16,7 +16,7 @@ import cdk8s
 
 from strongref.text import cut
 from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
-from strongref_cdk8s.pieces import Piece, text_of
+from strongref_cdk8s.text_parts import TextPart, text_of
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.jsii_objects import reference
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.errors import StrongRefError
     from strongref.untyped import AnyJson
-    from strongref_cdk8s.pieces import Text
+    from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
 
 
@@ -63,7 +63,7 @@ class AppRun:
     is_dry: bool = False  # whether a dry run is under way, which collects failures
     checked: set[str] = field(default_factory=set)  # the paths of the objects that the last dry run has resolved
     problems: dict[FieldPath, list[str]] = field(default_factory=dict)  # the failures of the dry run, by location
-    # texts that replace values, in pieces, by their objects' paths and keys
+    # texts that replace values, in parts, by their objects' paths and keys
     written: dict[str, dict[tuple[str, ...], Text]] = field(default_factory=dict, repr=False)
     # the last question about each object since then, by the object's path
     answered: dict[str, str] = field(default_factory=dict)
@@ -124,18 +124,18 @@ class AppRun:
         self.checked = seen
 
     def text_at(self, at: FieldPath, text: str) -> Text:
-        """A text in pieces: one open piece, unless a resolver of the run has written it."""
+        """A text in parts: one open part, unless a resolver of the run has written it."""
         known = self.written.get(at.construct, {}).get(at.key, ())
-        return known if known and text_of(known) == text else (Piece(text),)
+        return known if known and text_of(known) == text else (TextPart(text),)
 
     def write(self, at: FieldPath, value: Json, text: Text | None = None) -> None:
-        """Record what replaces a value: in pieces, if it is a text some of which may still hold tokens."""
+        """Record what replaces a value: in parts, if it is a text some of which may still hold tokens."""
         written = self.written.setdefault(at.construct, {})
         if text is not None:
             written[at.key] = text
             return
         for path, each in texts_in(value):
-            written[(*at.key, *map(str, path))] = (Piece(each, None),)
+            written[(*at.key, *map(str, path))] = (TextPart(each, None),)
 
     def fail(self, at: FieldPath, value: AnyJson, error: StrongRefError, obj: cdk8s.ApiObject) -> None:
         """Collect the failure of a value. Outside of a dry run, start one first, so that all are reported together.
@@ -181,13 +181,13 @@ class AppRun:
             left = resolver.token_in(value)
             if left:
                 return NothingResolvedError(left)
-        return _foreign((Piece(value),))
+        return _foreign((TextPart(value),))
 
 
 _RUNS: dict[str, AppRun] = {}
 
 
-def _foreign(parts: Iterable[Piece]) -> StrongRefError | None:
+def _foreign(parts: Iterable[TextPart]) -> StrongRefError | None:
     """The error of a token that no resolver here knows, in parts that are not fetched values.
 
     Any other `${…}` is left alone: in an app's manifests it most often belongs to the program.

@@ -12,7 +12,7 @@ import jsii
 from strongref.errors import StrongRefError
 from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath
 from strongref_cdk8s.errors import ConstructGivenError
-from strongref_cdk8s.pieces import Piece, text_of, with_values
+from strongref_cdk8s.text_parts import TextPart, text_of, with_values
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.resolution.run import as_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from strongref_cdk8s.pieces import Text
+    from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
 
 
@@ -88,7 +88,7 @@ class CloudResolver(DryRunParticipant):
 
     def _replace(self, context: cdk8s.ResolutionContext, run: AppRun, at: FieldPath, value: object) -> None:
         text = run.text_at(at, value) if isinstance(value, str) else None
-        if text is not None and not any(piece.is_open_to(self) for piece in text):
+        if text is not None and not any(part.is_open_to(self) for part in text):
             return
         try:
             result, made = self._resolved(value, text)
@@ -108,17 +108,17 @@ class CloudResolver(DryRunParticipant):
                 pass
         errors: list[StrongRefError] = []
 
-        def pieces(part: str) -> Iterator[Piece]:
+        def split(part: str) -> Iterator[TextPart]:
             for each in self.split(part):
                 if not isinstance(each, Mark):
-                    yield Piece(each)
+                    yield TextPart(each)
                     continue
                 try:
-                    yield Piece(as_text(str(each), self.whole(str(each))), None)
+                    yield TextPart(as_text(str(each), self.whole(str(each))), None)
                 except StrongRefError as error:
                     errors.append(error)
 
-        made = with_values(text or (), self, pieces)
+        made = with_values(text or (), self, split)
         if errors:
             raise errors[0] if len(errors) == 1 else SeveralError(errors)
         return text_of(made), made

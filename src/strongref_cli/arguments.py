@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from strongref import __version__
 from strongref_cli.check.arguments import add_check
 from strongref_cli.doctor.arguments import add_doctor, add_release, add_republish
+from strongref_cli.graph.arguments import add_graph, add_order
 from strongref_cli.install.arguments import add_install
 from strongref_cli.manifests.arguments import add_refs, add_resolve
 from strongref_cli.objects.arguments import add_objects
-from strongref_cli.options import (
+from strongref_cli.overview.arguments import add_list, add_who
+from strongref_cli.terminal.options import (
     Commands,
     Parser,
     add_account,
@@ -24,7 +26,6 @@ from strongref_cli.options import (
     add_region,
     repeatable,
 )
-from strongref_cli.overview.arguments import add_graph, add_list, add_order, add_who
 from strongref_cli.transform.arguments import add_transform
 
 if TYPE_CHECKING:

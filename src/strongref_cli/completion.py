@@ -7,7 +7,7 @@ import argparse
 from shtab import FILE, complete
 
 from strongref_cli.arguments import parser
-from strongref_cli.output import put_out
+from strongref_cli.terminal.output import put_out
 
 _FILES = ("FILE", "MANIFEST", "STATE", "TEMPLATE", "file", "manifest", "out")
 """What arguments that are files are called in the help, or in the parsed arguments."""

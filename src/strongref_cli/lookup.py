@@ -13,8 +13,8 @@ from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
-from strongref_cli.options import pairs
-from strongref_cli.output import Result, TextTable, progress, put_out, show
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import one_region
 

@@ -12,8 +12,9 @@ from strongref.errors import BadEndpointError, ServiceError, StackLookupError, S
 from strongref.text import printable
 from strongref_cli.arguments import parser
 from strongref_cli.install.errors import BadReleaseError
-from strongref_cli.output import discard
 from strongref_cli.overview.errors import NotFoundWhereReadError
+from strongref_cli.terminal.exit_statuses import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
+from strongref_cli.terminal.output import discard
 from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref_toolkit.session import ToolSession
-
-FAILED, WRONG_USAGE, AWS_FAILED = 1, 2, 3
-CLOSED_PIPE = 141
-"""What shells report for a command whose reader has read enough."""
 
 _OF_AWS = (
     AwsCallError,

@@ -226,7 +226,7 @@ class NoSuchStateAttributeError(ResolveError):
 
 class UnsetError(ResolveError):
     address: str
-    sentence = "{address:250} is null in the Terraform state. Set it there, or take the reference out."
+    sentence = "{address:250} is null in the Terraform state. Set it there, or remove the reference."
 
 
 class SensitiveError(ResolveError):

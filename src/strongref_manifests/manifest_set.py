@@ -1,4 +1,4 @@
-"""A set of manifests claims the exports that it uses, as a stack's Imports do, and releases those it no longer uses.
+"""A manifest set claims the exports that it uses, as a stack's Imports do, and releases those it no longer uses.
 
 No stack shows whether the set still exists, so its claims stay until a run releases them. No Delete event arrives, so a
 ledger records the claims. A fence of the set protects both: one run at a time works on a set.
@@ -20,9 +20,11 @@ from strongref.contract.format import check_format
 from strongref.contract.names import ExportScope, claim_tag
 from strongref.contract.values import ParameterType
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
+from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.fences import FenceHolder
+from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.time import Sooner
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from strongref.contract.fence import Fence
     from strongref.contract.names import Key, ManifestSet
     from strongref.contract.values import Value
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
     from strongref_toolkit.published_exports import Use
@@ -272,7 +274,7 @@ def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:
 
 
 def _names(uses: Collection[Use]) -> frozenset[str]:
-    return frozenset(scope.value(key) for scope, key in uses)
+    return frozenset(scope.parameter_name(key) for scope, key in uses)
 
 
 def _uses(names: Collection[str]) -> frozenset[Use]:

@@ -1,4 +1,4 @@
-"""The hold stacks of a set of manifests: one in each region whose exports it uses (`strongref.contract.holds`).
+"""The hold stacks of a manifest set: one in each region whose exports it uses (`strongref.contract.hold_stacks`).
 
 The set's ledger lists those regions. A region is added before its hold stack is made, and removed after the stack is
 gone, so every later run finds what an earlier one left, without a search. The janitors leave these stacks alone, as
@@ -11,19 +11,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.hold_stacks import HOLDS, HoldStack
 from strongref.contract.names import Producer, claim_tag
-from strongref.errors import (
-    ChangingError,
-    OutOfTimeError,
-    ServiceError,
-    StackLookupError,
-    StrongRefError,
-    UnfinishedError,
-)
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.errors import OutOfTimeError, ServiceError, StackLookupError, StrongRefError, UnfinishedError
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import OnClock
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -137,7 +131,7 @@ class ManifestSetHolds:
         return found
 
     def existing(self, used: Keys) -> Holds:
-        """The same in regions with a hold stack, without exports that do not exist: those are not held either."""
+        """What is named in regions with a hold stack, without exports that do not exist: those are not held either."""
         named = self.named({scope: used[scope] for scope in used if scope.producer.region in self.regions})
         return {
             region: {each: holds[each] for each in holds if self._exists(each, holds[each])}

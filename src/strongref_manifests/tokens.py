@@ -118,7 +118,7 @@ def tokens_in(text: str) -> list[Token]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, Part]]:
-    """A text in pieces: as each was written, and what it means."""
+    """A text in parts: as each was written, and what it means."""
     at = 0
     while opening := _OPENING.search(text, at):
         yield text[at : opening.start()], text[at : opening.start()]

@@ -29,6 +29,6 @@ from strongref_objects.channels.environment import one_variable as one_variable
 from strongref_objects.channels.json_text import JsonSerializationContext as JsonSerializationContext
 from strongref_objects.channels.json_text import from_json as from_json
 from strongref_objects.channels.parameters import read_object as read_object
-from strongref_objects.plain import PlainTarget as PlainTarget
+from strongref_objects.plain_target import PlainTarget as PlainTarget
 from strongref_objects.stack import Stack as Stack
 from strongref_objects.synthesis import Synthesis as Synthesis

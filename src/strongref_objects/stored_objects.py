@@ -103,8 +103,8 @@ class StoredObject:
         """
         if not self.joins_lists:
             return self.name == name
-        plain = name.replace("-", "")
-        return self.name in (plain, plain[:CUT_AT])
+        exported = name.replace("-", "")
+        return self.name in (exported, exported[:CUT_AT])
 
     def read(self) -> ImportedObject:
         """Where an object of a known type is read from: `SecretPartsError` for a secret that was not requested."""

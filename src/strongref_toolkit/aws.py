@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.errors import CallerDeniedError
 from strongref.protocol.time import Until
 from strongref_toolkit.errors import PLACEHOLDER, AwsCallError, NoRegionError, NoWayInError, UnknownCallerError
@@ -23,7 +23,7 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
     from strongref.untyped import Untyped
@@ -153,15 +153,15 @@ class Aws:
             AwsCallError: the call failed; it has AWS's error code.
             StrongRefError: as for `Accounts.clients`.
         """
-        clients, said = self.clients(where), ""
+        clients, message = self.clients(where), ""
 
         def attempt(**given: Untyped) -> Untyped:
-            nonlocal said
-            said = ""
+            nonlocal message
+            message = ""
             try:
                 return method(**given)
             except ClientError as error:
-                said = error.response.get("Error", {}).get("Message", "")
+                message = error.response.get("Error", {}).get("Message", "")
                 raise
 
         caller = RetryingCaller(where.region, self.limiter, Until(self.clock, self.clock.now() + CALL_TIMEOUT))
@@ -169,7 +169,7 @@ class Aws:
             method = getattr(client_for(partial(service, clients), where.region), xform_name(action))
             return caller.call(action, attempt, **request)
         except CallFailedError as error:
-            text = said if self.shows_texts else ""
+            text = message if self.shows_texts else ""
             raise AwsCallError(action, target, where.region, error.code, text) from None
 
     def pages(

@@ -63,7 +63,7 @@ class CloudFormationReader:
         return None
 
     def stacks(self) -> Iterator[StackTypeDef]:
-        """The same for all stacks, nested ones, too."""
+        """All stacks, nested ones, too."""
         for page in self._pages("DescribeStacks", "all stacks"):
             yield from page["Stacks"]
 

@@ -33,8 +33,8 @@ class AwsCallError(ResolveError):
     @property
     def _explanation(self) -> str:
         permitted = "Check the caller's credentials and permissions, the account and the region."
-        said = self.message.strip().rstrip(".")
-        return WITHOUT_RESPONSE.get(self.code) or (f"{said}." if said else permitted)
+        text = self.message.strip().rstrip(".")
+        return WITHOUT_RESPONSE.get(self.code) or (f"{text}." if text else permitted)
 
 
 class NoRegionError(ResolveError):

@@ -25,7 +25,7 @@ def write(contents: Mapping[Path, bytes]) -> None:
     Raises:
         WriteFailedError: a file could not be written. If that was before the first rename, no file has changed.
     """
-    ready: dict[Path, Path] = {}
+    temporaries: dict[Path, Path] = {}
     current = Path()
     written = 0
     try:
@@ -35,8 +35,8 @@ def write(contents: Mapping[Path, bytes]) -> None:
             if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             target.parent.mkdir(parents=True, exist_ok=True)
-            ready[_temporary(target, content)] = target
-        for temporary, target in ready.items():
+            temporaries[_temporary(target, content)] = target
+        for temporary, target in temporaries.items():
             current = target
             temporary.replace(target)
             written += 1
@@ -45,7 +45,7 @@ def write(contents: Mapping[Path, bytes]) -> None:
     else:
         return
     finally:  # also after Ctrl-C
-        for temporary in list(ready)[written:]:
+        for temporary in list(temporaries)[written:]:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
     raise WriteFailedError(str(current), problem, written)

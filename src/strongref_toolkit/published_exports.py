@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key
 from strongref.contract.values import select
-from strongref.errors import ChangingError, StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
+from strongref.refusals import ChangingError
 from strongref.text import attribute_name
 from strongref_toolkit.errors import NotExportedError, SecureValueError
 from strongref_toolkit.memo import Memo
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Producer
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
     from strongref_toolkit.json_values import Json
@@ -112,7 +113,9 @@ class PublishedExports:
     def _missing(self, scope: ExportScope, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(scope.producer)
         now = self._clock.now()
-        for fence in fences_below(self._store, scope.fences).values():  # expired ones too: a reader deletes nothing
+        for fence in fences_below(
+            self._store, scope.path("fences")
+        ).values():  # expired ones too: a reader deletes nothing
             if fence.is_live(now):
                 return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED

@@ -17,7 +17,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.in_threads import in_threads
 from strongref.aws.parameter_store import Stores, default_key
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.errors import CallerDeniedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports

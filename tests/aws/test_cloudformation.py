@@ -14,8 +14,8 @@ from botocore.stub import Stubber
 from moto import mock_aws
 
 from strongref.aws.cloudformation import CloudFormationStacks
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
-from strongref.contract.holds import HOLD_TYPE
+from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.errors import StackLookupError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, StackInfo
 from tests.support.fake_ssm import FakeClock

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from strongref.aws.in_threads import in_threads
-from strongref.aws.retry_and_rate_limit import IN_FLIGHT
+from strongref.aws.rate_limit import IN_FLIGHT
 
 SECONDS = 60
 """After which a thread that waits for another one has waited in vain."""

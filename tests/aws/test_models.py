@@ -9,7 +9,7 @@ import botocore.session
 import pytest
 
 from strongref.aws.clients import MODELS, Clients
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION
+from strongref.aws.rate_limit import RATE_OF_ACTION
 from tests.support.documents import ROOT
 from tests.support.install_calls import INSTALLING
 from tools.models import CALLS, models

@@ -11,15 +11,8 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
-from strongref.aws.retry_and_rate_limit import (
-    IN_FLIGHT,
-    RATE_OF_ACTION,
-    CallFailedError,
-    RateLimiter,
-    RateLimits,
-    RetryingCaller,
-    Turn,
-)
+from strongref.aws.rate_limit import IN_FLIGHT, RATE_OF_ACTION, RateLimiter, RateLimits, Turn
+from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import OUT_OF_TIME, BadRequestError
 from strongref.runtime.clock import SystemClock
 from tests.support.fake_ssm import FakeClock

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits, Turn
+from strongref.aws.rate_limit import RateLimiter, RateLimits, Turn
 from strongref.contract.continuation import MAX_INVOCATIONS, MIN_SECONDS_LEFT, SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import UnfinishedError
@@ -228,7 +228,7 @@ def test_without_caution_who_shares_a_quota_is_throttled_much_more(monkeypatch: 
         return sum(each.throttled for each in neighbors)
 
     cautious = throttled()
-    monkeypatch.setattr("strongref.aws.retry_and_rate_limit._LONGEST_SERIES", -1)
+    monkeypatch.setattr("strongref.aws.rate_limit._LONGEST_SERIES", -1)
     assert throttled() > 3 * cautious
 
 

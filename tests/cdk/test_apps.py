@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
-import boto3
 import jsii
 import pytest
 from aws_cdk import aws_ec2 as ec2
@@ -21,7 +20,7 @@ from strongref_cdk.errors import ExportedElsewhereError, NotDeployedError, Refus
 from strongref_objects.base.errors import BadNameError, ExportedTwiceError, NothingToImportError, OwnExportError
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps
-from tests.support.cdk_apps import ACCOUNT, EU, US
+from tests.support.cdk_apps import ACCOUNT, EU, US, deploy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,13 +48,6 @@ def network(app: cdk.App) -> cdk.Stack:
 @pytest.fixture
 def web(app: cdk.App) -> cdk.Stack:
     return cdk_apps.stack(app, "Web")
-
-
-def deployed(exports: dict[str, str], stack: str = "Network") -> None:
-    """CloudFormation exports this, as a deployed stack would."""
-    outputs = {f"O{at}": {"Value": value, "Export": {"Name": name}} for at, (name, value) in enumerate(exports.items())}
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", EU).create_stack(StackName=stack, TemplateBody=body)
 
 
 def names(stack: cdk.Stack) -> list[str]:
@@ -269,7 +261,7 @@ def test_what_its_stack_exports_a_nested_one_does_not_import(
 
 
 def test_nor_does_it_import_what_the_context_file_knows_of_its_stack(network: cdk.Stack, web: cdk.Stack) -> None:
-    deployed({"Domain": "example.com"})
+    deploy({"Domain": "example.com"})
     assert shared.import_string(web, "Domain") == "example.com"
     assert Path("strongref.context.json").exists()
     again = cdk_apps.stack(cdk.App(), "Network")
@@ -287,7 +279,7 @@ def test_what_the_app_itself_has_not_deployed_yet_is_reported(network: cdk.Stack
     with pytest.raises(ConstructError, match=r"yet: stack Network of this app exports it.*DEPLOYMENT") as refused:
         shared.import_bucket(web, "JohnnyBucket")
     assert isinstance(refused.value.error, NotDeployedError)
-    deployed(BUCKET)
+    deploy(BUCKET)
     assert shared.import_bucket(cdk_apps.stack(cdk.App(), "Web"), "JohnnyBucket").bucket_name == "johnny"
 
 
@@ -325,7 +317,7 @@ def test_one_parameter_is_of_one_stack(network: cdk.Stack, web: cdk.Stack) -> No
 
 
 def test_an_option_that_is_needed_is_asked_for_before_anything_is_looked_up(web: cdk.Stack) -> None:
-    deployed({"Apps-ClusterArn": f"arn:aws:ecs:{EU}:{ACCOUNT}:cluster/apps", "Apps-ClusterName": "apps"})
+    deploy({"Apps-ClusterArn": f"arn:aws:ecs:{EU}:{ACCOUNT}:cluster/apps", "Apps-ClusterName": "apps"})
     with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
         shared.import_cluster(web, "Apps", security_groups=[])
     with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
@@ -343,13 +335,13 @@ def test_what_a_program_reads_itself_are_texts_and_tokens(web: cdk.Stack) -> Non
     reference = "{{resolve:ssm:/shared/JohnnyBucket/Inner/BucketArn}}"
     assert used == {"Fn::Select": [0, {"Fn::Split": ["/", {"Fn::Select": [5, {"Fn::Split": [":", reference]}]}]}]}
     assert ctx.read_object("Inner") is ctx.read_object("Inner")
-    deployed(BUCKET | {"JohnnyBucket-Names": "a,b"})
+    deploy(BUCKET | {"JohnnyBucket-Names": "a,b"})
     now = shared.import_object(web, "JohnnyBucket")
     assert (now.read_string("BucketName"), now.read_string_list("Names")) == ("johnny", ["a", "b"])
 
 
 def test_what_a_program_reads_itself_fails_with_a_path(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     ctx = shared.import_object(web, "JohnnyBucket")
     with pytest.raises(ConstructError, match=r"^Web/Strongref: There is no JohnnyBucket-Nope") as refused:
         ctx.read_string("Nope")

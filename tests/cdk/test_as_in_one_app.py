@@ -5,6 +5,7 @@ Both deploy the same resources, resource by resource, except for the differences
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -12,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
-import boto3
 import pytest
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
@@ -37,8 +37,8 @@ from strongref_cdk import ResolveType
 from strongref_cdk import listener_of as imported_listener
 from strongref_objects.base.names import list_of
 from tests.support import cdk_apps, cdk_kinds
-from tests.support.cdk_apps import ACCOUNT, EU
-from tests.support.cdk_compared import Deployed
+from tests.support.cdk_apps import ACCOUNT
+from tests.support.cdk_compared import Deployed, Templates, templates
 from tests.support.cdk_kinds import HERE, beside, function, role, service, table, vpc
 from tests.support.documents import ROOT
 
@@ -53,7 +53,7 @@ OWNERS_POLICY = "the policy of the resource itself is in its owner's template, a
 _elsewhere = cdk_apps.elsewhere
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # so that what is made of it can be kept
 class Use:
     """One construct, and what another stack does with it."""
 
@@ -326,13 +326,22 @@ USES = [
 ]
 
 
-def exported(use: Use) -> tuple[cdk.Stack, dict[str, str]]:
-    """An app that exports the construct: its stack, and the values of what its exports refer to."""
-    case = KINDS[use.kind]
-    stack = cdk_apps.stack(cdk_apps.app(), "Producer")
-    case.export((use.make or case.make)(stack), "Thing")
-    known = {f"Thing-{key}": value for key, value in {**cdk_kinds.FACTS, **case.values, **use.values}.items()}
-    return stack, deployed(cdk_apps.template(stack), known)
+@functools.cache
+def exporting(use: Use) -> Templates:
+    """An app that exports the construct."""
+    stack = cdk_apps.stack(cdk.App(), "Producer")
+    KINDS[use.kind].export((use.make or KINDS[use.kind].make)(stack), "Thing")
+    return templates(stack)
+
+
+@functools.cache
+def one_app(use: Use) -> Templates:
+    """An app that passes the construct from one stack to the other."""
+    app = cdk.App()
+    producer, stack = cdk_apps.stack(app, "Producer"), cdk_apps.stack(app, "Web")
+    KINDS[use.kind].options(stack)
+    use.use(stack, (use.make or KINDS[use.kind].make)(producer))
+    return templates(producer, stack)
 
 
 def deployed(template: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
@@ -347,28 +356,19 @@ def deployed(template: Mapping[str, Any], known: Mapping[str, str]) -> dict[str,
         if isinstance(value, dict) and "Fn::Join" in value:
             items = value["Fn::Join"][1]
             facts |= {json.dumps(item): text for item, text in zip(items, values[name].split(","), strict=True)}
-    exports = {f"O{n}": {"Value": value, "Export": {"Name": name}} for n, (name, value) in enumerate(values.items())}
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": exports})
-    boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
+    cdk_apps.deploy(values, "Producer")
     return facts
 
 
 def across(use: Use, when: ResolveType) -> tuple[Counter[str], dict[str, str]]:
     """What two apps deploy, and the values of what one of them exports."""
-    producer, facts = exported(use)
-    stack = cdk_apps.stack(cdk_apps.app(), "Web")
+    known = {**cdk_kinds.FACTS, **KINDS[use.kind].values, **use.values}
+    producer = exporting(use)
+    facts = deployed(producer["Producer"], {f"Thing-{key}": value for key, value in known.items()})
+    stack = cdk_apps.stack(cdk.App(), "Web")
     more = use.later if when is LATER else {}
     use.use(stack, KINDS[use.kind].import_(stack, "Thing", type=when, **more))
-    return Deployed.of([producer, stack], facts, use.attributes).resources(), facts
-
-
-def together(use: Use, facts: Mapping[str, str]) -> Counter[str]:
-    """What one app deploys that passes the construct from one stack to the other."""
-    app = cdk_apps.app()
-    producer, stack = cdk_apps.stack(app, "Producer"), cdk_apps.stack(app, "Web")
-    KINDS[use.kind].options(stack)
-    use.use(stack, (use.make or KINDS[use.kind].make)(producer))
-    return Deployed.of([producer, stack], facts, use.attributes).resources()
+    return Deployed(producer | templates(stack), facts, use.attributes).resources(), facts
 
 
 COMPARED = [
@@ -382,7 +382,7 @@ COMPARED = [
 @pytest.mark.parametrize(("use", "when"), COMPARED, ids=str)
 def test_two_apps_deploy_what_one_app_deploys(use: Use, when: ResolveType) -> None:
     there, facts = across(use, when)
-    here = together(use, facts)
+    here = Deployed(one_app(use), facts, use.attributes).resources()
     listed = {**use.differences, **(use.differences_later if when is LATER else {})}
     if {json.loads(each)[0] for each in (*(here - there), *(there - here))} != set(listed):
         pytest.fail("\n".join(["only in one app:", *(here - there), "only in two:", *(there - here)]))
@@ -390,19 +390,19 @@ def test_two_apps_deploy_what_one_app_deploys(use: Use, when: ResolveType) -> No
 
 def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
     use = Use("cluster", "a service on machines", on_machines)
-    for deployed in (lambda: across(use, NOW), lambda: together(use, {})):
+    for deployed in (lambda: across(use, NOW), lambda: one_app(use)):
         with pytest.raises(RuntimeError, match="Cluster for this service needs Ec2 capacity"):
             deployed()
 
 
 def test_an_imported_zone_has_no_name_servers_but_they_can_be_exported_beside_it() -> None:
     """The CDK's function for it takes none."""
-    producer = cdk_apps.stack(cdk_apps.app(), "Producer")
+    producer = cdk_apps.stack(cdk.App(), "Producer")
     zone = route53.PublicHostedZone(producer, "Zone", zone_name="example.com")
     strongref_cdk.export_string_list(zone, "Servers", zone.hosted_zone_name_servers)
     (output,) = cdk_apps.template(producer)["Outputs"].values()
     assert output["Value"]["Fn::Join"][0] == ","
-    web = cdk_apps.stack(cdk_apps.app(), "Web")
+    web = cdk_apps.stack(cdk.App(), "Web")
     imported = strongref_cdk.hosted_zone_from_id(web, "Z0123456789ABC", zone_name="example.com")
     assert imported.hosted_zone_name_servers is None
 
@@ -414,11 +414,12 @@ def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.Mon
     kinds = {"Network": "vpc", "Apps": "cluster", "Web": "application_load_balancer"}
     known = {f"{name}-{key}": value for name, kind in kinds.items() for key, value in KINDS[kind].values.items()}
     commons = run(texts[0])
-    facts = deployed(cdk_apps.template(commons["stack"]), known)
+    producer = templates(commons["stack"])
+    facts = deployed(producer["commons"], known)
     shop = run(texts[1])
-    two = Deployed.of([commons["stack"], shop["stack"]], facts, {})
+    two = Deployed(producer | templates(shop["stack"]), facts, {})
 
-    whole = cdk_apps.stack(cdk_apps.app(), "shop")
+    whole = cdk_apps.stack(cdk.App(), "shop")
     texts = [re.sub(r"cdk\.Stack\(.*\)", "whole", text) for text in texts]
     made = run(texts[0], whole=whole)
     given = {"import_vpc": "vpc", "import_cluster": "cluster", "import_application_load_balancer": "balancer"}
@@ -426,7 +427,7 @@ def test_the_example_s_apps_carry_the_traffic_of_one_app(monkeypatch: pytest.Mon
         monkeypatch.setattr(strongref_cdk, name, lambda *_args, of=variable, **_options: made[of])
     monkeypatch.setattr(strongref_cdk, "listener_of", lambda balancer: balancer.listeners[0])
     run(texts[1], whole=whole)
-    one = Deployed.of([whole], facts, {})
+    one = Deployed(templates(whole), facts, {})
 
     traffic = rules(one)
     assert rules(two) == traffic

@@ -35,7 +35,7 @@ _elsewhere = cdk_apps.elsewhere
 
 @pytest.fixture
 def web() -> cdk.Stack:
-    return cdk_apps.stack(cdk_apps.app(), "Web")
+    return cdk_apps.stack(cdk.App(), "Web")
 
 
 def exports(stack: cdk.Stack) -> dict[str, Any]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import aws_cdk as cdk
-import boto3
 import pytest
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
@@ -29,7 +27,7 @@ from strongref_objects.base.errors import MissingMembersError, OtherArnError
 from strongref_objects.types import Declared
 from strongref_objects.types.members import text
 from tests.support import cdk_apps
-from tests.support.cdk_apps import ACCOUNT, EU, US
+from tests.support.cdk_apps import ACCOUNT, EU, US, deploy
 from tests.support.cdk_kinds import ZONES, balanced, role, vpc
 
 if TYPE_CHECKING:
@@ -45,16 +43,6 @@ _elsewhere = cdk_apps.elsewhere
 @pytest.fixture
 def web() -> cdk.Stack:
     return cdk_apps.stack(cdk.App(), "Web")
-
-
-def deployed(**exports: str) -> None:
-    """CloudFormation exports the values of an object `Thing`, as a deployed stack would."""
-    outputs = {
-        f"O{number}": {"Value": value, "Export": {"Name": f"Thing-{name.replace('_', '-')}"}}
-        for number, (name, value) in enumerate(exports.items())
-    }
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", EU).create_stack(StackName="Network", TemplateBody=body)
 
 
 def test_of_several_listeners_the_program_says_which_is_shared(web: cdk.Stack) -> None:
@@ -103,21 +91,21 @@ def test_a_cluster_is_imported_without_a_vpc_for_what_needs_none(web: cdk.Stack)
 
 
 VPC = {
-    "Parts": "VpcId,PublicSubnets,PrivateSubnets",
-    "VpcId": "vpc-0123abcd",
-    "PublicSubnets_SubnetIds": "subnet-0b,subnet-0a",
-    "PublicSubnets_AvailabilityZones": "eu-west-1b,eu-west-1a",
-    "PublicSubnets_RouteTableIds": "rtb-b,rtb-a",
+    "Thing-Parts": "VpcId,PublicSubnets,PrivateSubnets",
+    "Thing-VpcId": "vpc-0123abcd",
+    "Thing-PublicSubnets-SubnetIds": "subnet-0b,subnet-0a",
+    "Thing-PublicSubnets-AvailabilityZones": "eu-west-1b,eu-west-1a",
+    "Thing-PublicSubnets-RouteTableIds": "rtb-b,rtb-a",
 }
 
 
 def test_a_vpc_s_subnets_are_in_their_own_zones_in_whatever_order_they_come(web: cdk.Stack) -> None:
     private = {
-        "PrivateSubnets_SubnetIds": "subnet-1a,subnet-2a,subnet-1b,subnet-2b",
-        "PrivateSubnets_AvailabilityZones": "eu-west-1a,eu-west-1a,eu-west-1b,eu-west-1b",
-        "PrivateSubnets_RouteTableIds": "rtb-1a,rtb-2a,rtb-1b,rtb-2b",
+        "Thing-PrivateSubnets-SubnetIds": "subnet-1a,subnet-2a,subnet-1b,subnet-2b",
+        "Thing-PrivateSubnets-AvailabilityZones": "eu-west-1a,eu-west-1a,eu-west-1b,eu-west-1b",
+        "Thing-PrivateSubnets-RouteTableIds": "rtb-1a,rtb-2a,rtb-1b,rtb-2b",
     }
-    deployed(**VPC, **private)
+    deploy(VPC | private)
     network = shared.import_vpc(web, "Thing")
     zones = {
         each.subnet_id: (each.availability_zone, each.route_table.route_table_id) for each in network.private_subnets
@@ -135,11 +123,11 @@ def test_a_vpc_s_subnets_are_in_their_own_zones_in_whatever_order_they_come(web:
 
 def test_a_vpc_whose_tiers_have_other_zones_each_is_reported_before_the_cdk_mixes_them_up(web: cdk.Stack) -> None:
     private = {
-        "PrivateSubnets_SubnetIds": "subnet-1a",
-        "PrivateSubnets_AvailabilityZones": "eu-west-1a",
-        "PrivateSubnets_RouteTableIds": "rtb-1a",
+        "Thing-PrivateSubnets-SubnetIds": "subnet-1a",
+        "Thing-PrivateSubnets-AvailabilityZones": "eu-west-1a",
+        "Thing-PrivateSubnets-RouteTableIds": "rtb-1a",
     }
-    deployed(**VPC, **private)
+    deploy(VPC | private)
     with pytest.raises(ConstructError, match="public: eu-west-1a and eu-west-1b; private: eu-west-1a") as refused:
         shared.import_vpc(web, "Thing")
     assert isinstance(refused.value.error, errors.UnevenSubnetsError)
@@ -337,12 +325,12 @@ def test_a_failure_inside_of_another_names_the_innermost_construct(web: cdk.Stac
 
 def test_of_a_vpc_no_value_is_reported_either(web: cdk.Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists of values and objects inside of objects are looked through as well."""
-    values = dict(VPC) | {"Parts": "VpcId,PublicSubnets", "VpcId": "vpc-0123abcd"}
-    values |= {
-        "PublicSubnets_AvailabilityZones": "eu-west-1b,eu-west-1b",
-        "PublicSubnets_SubnetIds": "hidden-1,hidden-2",
+    values = VPC | {
+        "Thing-Parts": "VpcId,PublicSubnets",
+        "Thing-PublicSubnets-AvailabilityZones": "eu-west-1b,eu-west-1b",
+        "Thing-PublicSubnets-SubnetIds": "hidden-1,hidden-2",
     }
-    deployed(**values)
+    deploy(values)
     obj = types.Vpc.deserialize(shared.import_object(web, "Thing"))
 
     def fail(_place: ConstructPlace, vpc: types.Vpc) -> None:
@@ -363,8 +351,8 @@ def test_without_the_cdk_the_package_says_so_and_other_failures_are_themselves(m
         ImportError, match=r"strongref_cdk needs aws_cdk, which is not installed: pip install 'strongref\[cdk\]'"
     ):
         importlib.import_module("strongref_cdk")
-    monkeypatch.setitem(sys.modules, "strongref_cdk.ready", None)
-    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.ready"):
+    monkeypatch.setitem(sys.modules, "strongref_cdk.aws_constructs", None)
+    with pytest.raises(ModuleNotFoundError, match=r"strongref_cdk\.aws_constructs"):
         importlib.import_module("strongref_cdk")
 
 

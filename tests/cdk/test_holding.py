@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-import boto3
 import jsii
 import pytest
 from aws_cdk import aws_ec2 as ec2
@@ -19,7 +18,7 @@ from strongref_cdk import CrossRegion, ResolveType
 from strongref_objects.base.names import list_of
 from strongref_objects.synthesis.context_file import ContextKey
 from tests.support import cdk_apps
-from tests.support.cdk_apps import EU, US
+from tests.support.cdk_apps import EU, US, deploy
 from tests.support.objects import imported
 
 _elsewhere = cdk_apps.elsewhere
@@ -40,7 +39,7 @@ def text(value: Any) -> str:
 
 def network(*zones: str, groups: dict[str, ec2.SubnetType] = GROUPS) -> cdk.Stack:
     """A stack with a VPC."""
-    stack = cdk_apps.stack(cdk_apps.app(), "Network")
+    stack = cdk_apps.stack(cdk.App(), "Network")
     subnets = [ec2.SubnetConfiguration(name=name, subnet_type=kind, cidr_mask=24) for name, kind in groups.items()]
     vpc = ec2.Vpc(stack, "Vpc", availability_zones=list(zones), nat_gateways=0, subnet_configuration=subnets)
     shared.export_vpc(vpc, "Net")
@@ -53,13 +52,6 @@ def exports(stack: cdk.Stack) -> dict[str, str]:
     return {each["Export"]["Name"]: text(each["Value"]) for each in outputs if "Export" in each}
 
 
-def deployed(values: dict[str, str], stack: str = "Network") -> None:
-    """CloudFormation exports these values."""
-    outputs = {f"O{n}": {"Value": value, "Export": {"Name": name}} for n, (name, value) in enumerate(values.items())}
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", EU).create_stack(StackName=stack, TemplateBody=body)
-
-
 def held(stack: cdk.Stack) -> list[str]:
     return sorted(imported(cdk_apps.template(stack)))
 
@@ -69,14 +61,14 @@ def group(stack: cdk.Stack, vpc: ec2.IVpc) -> ec2.SecurityGroup:
 
 
 def web(scope: Any = None) -> cdk.Stack:
-    return cdk_apps.stack(scope or cdk_apps.app(), "Web")
+    return cdk_apps.stack(scope or cdk.App(), "Web")
 
 
 BUCKET = {"Photos-BucketArn": "arn:aws:s3:::photos", "Photos-BucketName": "photos"}
 
 
 def test_for_a_security_group_in_a_vpc_one_export_is_held() -> None:
-    deployed(exports(network(A, B)))
+    deploy(exports(network(A, B)))
     stack = web()
     group(stack, shared.import_vpc(stack, "Net"))
     assert held(stack) == ["Net-VpcId"]
@@ -94,7 +86,7 @@ def test_a_vpc_whose_subnets_are_used_can_gain_a_zone_or_a_group(
     zones: list[str], groups: dict[str, ec2.SubnetType]
 ) -> None:
     before = exports(network(A, B))
-    deployed(before)
+    deploy(before)
     stack = web()
     vpc = shared.import_vpc(stack, "Net")
     for subnet in [*vpc.public_subnets, *vpc.isolated_subnets]:
@@ -107,7 +99,7 @@ def test_a_vpc_whose_subnets_are_used_can_gain_a_zone_or_a_group(
 
 def test_a_subnet_that_is_used_stays() -> None:
     before = exports(network(A, B))
-    deployed(before)
+    deploy(before)
     stack = web()
     (subnet, _) = shared.import_vpc(stack, "Net").isolated_subnets
     cdk.CfnOutput(stack, "Used", value=subnet.subnet_id)
@@ -119,7 +111,7 @@ def test_a_subnet_that_is_used_stays() -> None:
 
 def test_an_imported_vpc_has_the_names_of_its_groups_and_its_subnets_addresses() -> None:
     own = network(A, B)
-    deployed(exports(own))
+    deploy(exports(own))
     vpc = shared.import_vpc(web(), "Net")
     original = own.node.find_child("Vpc")
     assert isinstance(original, ec2.Vpc)
@@ -133,8 +125,8 @@ def test_an_imported_vpc_has_the_names_of_its_groups_and_its_subnets_addresses()
 
 def test_an_imported_vpc_can_be_exported_again() -> None:
     values = exports(network(A, B))
-    deployed(values)
-    app = cdk_apps.app()
+    deploy(values)
+    app = cdk.App()
     again = cdk_apps.stack(app, "Again")
     shared.export_vpc(shared.import_vpc(again, "Net"), "Other")
     found = {name.removeprefix("Other"): value for name, value in exports(again).items() if list_of(name) not in values}
@@ -161,7 +153,7 @@ def test_names_that_the_cdk_cannot_use_are_left_out(names: dict[str, str]) -> No
     zones = {f"{tier}Subnets-AvailabilityZones": f"{A},{B}" for tier in ("Public", "Private")}
     parts = ",".join(["VpcId", "PublicSubnets", "PrivateSubnets", *names])
     values = {"Parts": parts, "VpcId": "vpc-0123abcd", **tiers, **zones, **names}
-    deployed({f"Net-{name}": value for name, value in values.items()})
+    deploy({f"Net-{name}": value for name, value in values.items()})
     vpc = shared.import_vpc(web(), "Net")
     assert [each.node.id for each in vpc.public_subnets] == ["PublicSubnet1", "PublicSubnet2"]
     assert [each.node.id for each in vpc.private_subnets] == ["PrivateSubnet1", "PrivateSubnet2"]
@@ -172,10 +164,10 @@ class TestUses:
 
     @pytest.fixture(autouse=True)
     def _bucket(self) -> None:
-        deployed(BUCKET)
+        deploy(BUCKET)
 
     def test_a_bucket_that_is_used_by_another_stack(self) -> None:
-        app = cdk_apps.app()
+        app = cdk.App()
         stack, other = web(app), cdk_apps.stack(app, "Other")
         bucket = shared.import_bucket(stack, "Photos")
         cdk.CfnOutput(other, "Used", value=bucket.bucket_name)
@@ -196,7 +188,7 @@ class TestUses:
         assert held(stack) == []
 
     def test_a_bucket_in_a_stage(self) -> None:
-        app = cdk_apps.app()
+        app = cdk.App()
         for name in ("Test", "Prod"):
             stack = web(cdk.Stage(app, name))
             cdk.CfnOutput(stack, "Used", value=shared.import_bucket(stack, "Photos").bucket_name)
@@ -245,7 +237,7 @@ class TestUses:
 
     def test_nothing_else_is_written(self, tmp_path: Path) -> None:
         def files(*, imports: bool) -> list[str]:
-            app = cdk_apps.app(tmp_path / f"out-{imports}")
+            app = cdk.App(outdir=str(tmp_path / f"out-{imports}"))
             stack = web(app)
             if imports:
                 cdk.CfnOutput(stack, "Used", value=shared.import_bucket(stack, "Photos").bucket_name)

@@ -32,10 +32,10 @@ from strongref_objects.base.errors import (
 )
 from strongref_objects.channels.environment import from_environment
 from strongref_objects.channels.json_text import JsonSerializationContext, from_json
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps, fake_cloudcontrol
-from tests.support.cdk_apps import ACCOUNT, EU, US
+from tests.support.cdk_apps import ACCOUNT, EU, US, deploy
 from tests.support.cdk_design import WebEntrance
 from tests.support.fake_cloudcontrol import FakeCloudControl, FakeTagging
 from tests.support.networks import Net, to
@@ -63,15 +63,6 @@ def web() -> cdk.Stack:
 def network() -> cdk.Stack:
     """A stack of another app, that exports."""
     return cdk_apps.stack(cdk.App(), "Network")
-
-
-def deployed(exports: dict[str, str], stack: str = "Network", region: str = EU) -> None:
-    """CloudFormation exports this, as a deployed stack would."""
-    outputs = {
-        f"O{number}": {"Value": value, "Export": {"Name": name}} for number, (name, value) in enumerate(exports.items())
-    }
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", region).create_stack(StackName=stack, TemplateBody=body)
 
 
 def exported(stack: cdk.Stack) -> dict[str, Any]:
@@ -105,7 +96,7 @@ def test_req1_what_one_app_publishes_another_app_consumes(network: cdk.Stack, we
         "JohnnyBucket-BucketName": {"Ref": "Bucket83908E77"},
     }
     assert {each["Description"] for each in cdk_apps.template(network)["Outputs"].values()} == {"Johnny's"}
-    deployed(BUCKET)
+    deploy(BUCKET)
     imported = shared.import_bucket(web, "JohnnyBucket", weak=True)
     assert (imported.bucket_name, imported.bucket_arn) == ("johnny", "arn:aws:s3:::johnny")
     assert held(web) == []
@@ -121,7 +112,7 @@ def test_req1_strings_and_lists_are_published_and_consumed_too(network: cdk.Stac
         "Subnets": {"Fn::Join": [",", ["subnet-a", {"Ref": "Subnet"}]]},
         **items,
     }
-    deployed({"Domain": "example.com", "Subnets": "subnet-a,subnet-b"})
+    deploy({"Domain": "example.com", "Subnets": "subnet-a,subnet-b"})
     assert shared.import_string(web, "Domain") == "example.com"
     assert shared.import_string_list(web, "Subnets") == ["subnet-a", "subnet-b"]
     assert held(web) == ["Domain", "Subnets"]
@@ -146,7 +137,7 @@ def test_req2_a_composite_construct_is_published_whole(network: cdk.Stack, web: 
     entrance = WebEntrance(network, "Entrance", ec2.Vpc(network, "Vpc", availability_zones=["eu-west-1a"]))
     shared.export_object(entrance, "Web", entrance)
     assert set(exported(network)) == set(ENTRANCE)
-    deployed(ENTRANCE)
+    deploy(ENTRANCE)
     balancer = WebEntrance.deserialize(shared.import_object(web, "Web"))
     assert balancer.load_balancer_arn == ENTRANCE["Web-LoadBalancerArn"]
     (group,) = balancer.connections.security_groups
@@ -161,7 +152,7 @@ def test_req1_an_app_of_the_cdk_and_a_program_without_it_share_objects(network: 
     plain = PlainTarget("network", EU, ACCOUNT, {"Resources": {"Bucket83908E77": {"Type": "AWS::S3::Bucket"}}})
     Stack(plain).export_object("JohnnyBucket", types.Bucket.of_resource("Bucket83908E77"))
     assert cdk_apps.template(network)["Outputs"] == plain.template()["Outputs"]
-    deployed(BUCKET)
+    deploy(BUCKET)
     read = types.Bucket.deserialize(Stack(PlainTarget("web", EU, ACCOUNT)).import_object("JohnnyBucket"))
     assert read.bucket_name == shared.import_bucket(web, "JohnnyBucket").bucket_name == "johnny"
 
@@ -306,7 +297,7 @@ def test_req5_two_stacks_of_an_app_cannot_export_one_name_to_the_same_place(netw
 
 
 def test_req6_imported_twice_into_a_stack_it_is_the_same_object(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     inner = cdk.CfnOutput(web, "Inner", value="x")
     first = shared.import_bucket(web, "JohnnyBucket")
     assert shared.import_bucket(inner, "JohnnyBucket") is first
@@ -320,7 +311,7 @@ def test_req6_imported_twice_into_a_stack_it_is_the_same_object(web: cdk.Stack) 
 
 def test_req6_imported_twice_with_other_options_is_refused(web: cdk.Stack) -> None:
     role = {"Jobs-RoleArn": f"arn:aws:iam::{ACCOUNT}:role/jobs", "Jobs-RoleName": "jobs"}
-    deployed(role)
+    deploy(role)
     shared.import_role(web, "Jobs", mutable=False)
     with pytest.raises(ConstructError, match="Jobs is already imported with another mutable"):
         shared.import_role(web, "Jobs")
@@ -362,7 +353,7 @@ def test_req7_what_is_not_there_is_reported_with_the_construct_s_path(environmen
 
 
 def test_req8_a_value_is_resolved_now_or_at_deployment(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     now = shared.import_bucket(web, "JohnnyBucket")
     later = shared.import_bucket(web, "JohnnyBucket", type=LATER)
     assert now.bucket_name == "johnny"
@@ -372,11 +363,11 @@ def test_req8_a_value_is_resolved_now_or_at_deployment(web: cdk.Stack) -> None:
 
 
 def test_req8_what_was_resolved_is_kept_for_the_next_run(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     shared.import_bucket(web, "JohnnyBucket")
     kept = Path("strongref.context.json").read_text()
     assert set(json.loads(kept).values()) == {*BUCKET.values(), ""}  # It is no website, says the last one.
-    boto3.client("cloudformation", EU).delete_stack(StackName="Network")
+    cdk_apps.cloudformation(EU).delete_stack(StackName="Network")
     again = cdk_apps.stack(cdk.App(), "Web")
     bucket = shared.import_bucket(again, "JohnnyBucket")
     queue(again, bucket.bucket_name, bucket.bucket_arn)
@@ -386,7 +377,7 @@ def test_req8_what_was_resolved_is_kept_for_the_next_run(web: cdk.Stack) -> None
 
 
 def test_req8_the_context_file_is_where_the_app_s_context_says() -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     app = cdk.App(context={"strongref:context-file": "other.json"})
     shared.import_bucket(cdk_apps.stack(app, "Web"), "JohnnyBucket")
     assert [each.name for each in Path().iterdir()] == ["other.json"]
@@ -474,7 +465,7 @@ def test_what_a_nested_stack_exports_is_held_where_its_export_is(network: cdk.St
 
 
 def test_a_nested_stack_imports_by_itself(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     nested = cdk.NestedStack(web, "Nested")
     queue(nested, shared.import_bucket(nested, "JohnnyBucket").bucket_name)
     across = shared.import_string(nested, "Domain", via=CrossRegion(stack="Network", region=US), type=LATER)
@@ -503,7 +494,7 @@ def test_a_stack_of_the_same_app_is_deployed_after_the_one_that_it_imports_from(
     shared.export_string(stacks["Web"], "Domain", "example.com")
     with pytest.raises(ConstructError, match=r"^Network: The CDK refuses to deploy Web, which exports Domain, before"):
         shared.import_string(network, "Domain", type=LATER)
-    deployed({"Domain": "example.com"}, "Web")
+    deploy({"Domain": "example.com"}, "Web")
     assert shared.import_string(network, "Domain", weak=True) == "example.com"
 
 
@@ -515,7 +506,7 @@ def test_its_own_exports_a_stack_does_not_import(network: cdk.Stack) -> None:
 
 
 def test_what_is_not_exported_is_reported_with_what_is_close_to_it(web: cdk.Stack) -> None:
-    deployed(BUCKET)
+    deploy(BUCKET)
     with pytest.raises(ConstructError, match=r"^Web: There is no JohnyBucket-.*Did you mean JohnnyBucket") as refused:
         shared.import_bucket(web, "JohnyBucket")
     assert isinstance(refused.value.error, NothingToImportError)
@@ -523,7 +514,7 @@ def test_what_is_not_exported_is_reported_with_what_is_close_to_it(web: cdk.Stac
 
 
 def test_what_the_cdk_refuses_is_reported_without_the_value(web: cdk.Stack) -> None:
-    deployed({"Jobs-RoleArn": "hidden-value", "Jobs-RoleName": "jobs"})
+    deploy({"Jobs-RoleArn": "hidden-value", "Jobs-RoleName": "jobs"})
     with pytest.raises(ConstructError, match=r"^Web: The CDK refuses the role Jobs: .*<RoleArn>") as refused:
         shared.import_role(web, "Jobs")
     assert "hidden-value" not in str(refused.value)

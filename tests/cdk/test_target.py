@@ -17,7 +17,7 @@ IMPORT = "Custom::CrossRegionImport"
 
 @pytest.fixture
 def stack() -> cdk.Stack:
-    return cdk_apps.stack(cdk_apps.app(), "Web")
+    return cdk_apps.stack(cdk.App(), "Web")
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ BUCKET = "Bucket83908E77"
 
 
 def test_a_stack_is_where_it_says_and_nowhere_known_if_it_says_nothing() -> None:
-    app = cdk_apps.app()
+    app = cdk.App()
     said = CdkTarget(cdk_apps.stack(app, "Said"))
     silent = CdkTarget(cdk.Stack(app, "Silent", stack_name="named"))
     staged = CdkTarget(cdk.Stack(cdk.Stage(app, "Prod", env=cdk.Environment(region=EU)), "Staged"))

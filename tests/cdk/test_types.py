@@ -7,7 +7,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
-import boto3
 import pytest
 
 import strongref_cdk as shared
@@ -19,7 +18,6 @@ from strongref_objects.base.errors import UnresolvedImportError
 from strongref_objects.base.names import list_of
 from strongref_objects.types.members import settings_of
 from tests.support import cdk_apps
-from tests.support.cdk_apps import EU
 from tests.support.cdk_kinds import CASES
 from tests.support.objects import held_by
 
@@ -33,13 +31,7 @@ _elsewhere = cdk_apps.elsewhere
 
 
 def deployed(case: Case) -> None:
-    """CloudFormation exports what the case's values say, as a deployed stack would."""
-    outputs = {
-        f"O{number}": {"Value": value, "Export": {"Name": f"Thing-{key}"}}
-        for number, (key, value) in enumerate(case.values.items())
-    }
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", EU).create_stack(StackName="Producer", TemplateBody=body)
+    cdk_apps.deploy({f"Thing-{key}": value for key, value in case.values.items()}, "Producer")
 
 
 def exported(case: Case, **more: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from aws_cdk import aws_s3 as s3
 from cdk8s_plus_31 import k8s
 from moto import mock_aws
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, Turn
+from strongref.aws.rate_limit import RateLimiter, Turn
 from strongref_cdk8s import AwsCdkResolver, TokenResolver
 from strongref_cdk8s.dry_run import AppRun
 from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms

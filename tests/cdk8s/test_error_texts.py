@@ -95,9 +95,7 @@ TEXTS = {
         "aws_s3_bucket.logs[1]."
     ),
     "terraform-no-attribute": "aws_s3_bucket.site has no .arm. It has arn.",
-    "terraform-null": (
-        "aws_s3_bucket.site.acl is null in the Terraform state. Set it there, or take the reference out."
-    ),
+    "terraform-null": ("aws_s3_bucket.site.acl is null in the Terraform state. Set it there, or remove the reference."),
     "terraform-address": (
         "module.network.vpc_id is no address of a value in a Terraform state: it may be a module's output, "
         "which no state holds; make it an output of the root module. It should look like output.NAME or "

@@ -24,11 +24,12 @@ from hypothesis import strategies as st
 import strongref_cli as cli
 from strongref import __version__
 from strongref.contract.names import SHARED
-from strongref.errors import BadEndpointError, ChangingError, StackLookupError, StoreError, WaitInterruptedError
-from strongref_cli import output, running
+from strongref.errors import BadEndpointError, StackLookupError, StoreError, WaitInterruptedError
+from strongref.refusals import ChangingError
 from strongref_cli.arguments import parser
-from strongref_cli.options import FORMATS
-from strongref_cli.output import Result, TextTable
+from strongref_cli.terminal import exit_statuses, output
+from strongref_cli.terminal.options import FORMATS
+from strongref_cli.terminal.output import Result, TextTable
 from strongref_toolkit.errors import UnknownCallerError, UsageError
 from strongref_toolkit.session import default_region
 from tests.support.commands import COMMANDS, arguments_of, heed_interrupts, parser_of
@@ -203,7 +204,7 @@ def test_the_exit_status_says_what_kind_of_problem_it_was(
     def failing(_: object) -> int:
         raise error
 
-    monkeypatch.setattr(running, "_run", failing)
+    monkeypatch.setattr("strongref_cli.running._run", failing)
     assert cli.main(["list"]) == status
     assert reported(capsys) == str(error)
 
@@ -430,11 +431,11 @@ def test_a_closed_pipe_is_silent() -> None:
         assert process.stderr
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == running.CLOSED_PIPE
+    assert process.returncode == exit_statuses.CLOSED_PIPE
 
 
 def test_a_full_disk_is_reported() -> None:
-    program = "from strongref_cli.output import put_out; put_out(b'x' * 100_000)"
+    program = "from strongref_cli.terminal.output import put_out; put_out(b'x' * 100_000)"
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, "-c", program], stdout=full, stderr=subprocess.PIPE, check=False)  # noqa: S603
     last = done.stderr.decode().rstrip().splitlines()[-1]
@@ -456,7 +457,7 @@ def test_a_help_that_cannot_be_written_is_reported(arguments: list[str], capfd: 
 
 def test_standard_output_is_written_in_one_place() -> None:
     """Anything else would fail without a word, or with a traceback, where it cannot be written."""
-    sources = {each.name: each.read_text() for each in Path(cli.__file__).parent.glob("*.py")}
+    sources = {each.name: each.read_text() for each in Path(cli.__file__).parent.rglob("*.py")}
     assert {name for name, text in sources.items() if re.search(r"stdout\.(buffer\.)?write\(|\bprint\(", text)} == {
         "output.py"
     }
@@ -474,7 +475,7 @@ def test_a_help_whose_reader_has_closed_it_is_silent() -> None:
     os.close(read)
     done = subprocess.run([*COMMAND, "list", "--help"], stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603
     os.close(write)
-    assert (done.returncode, done.stderr) == (running.CLOSED_PIPE, b"")
+    assert (done.returncode, done.stderr) == (exit_statuses.CLOSED_PIPE, b"")
 
 
 def test_the_log_is_lines_on_standard_error() -> None:

@@ -27,7 +27,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("objects s", ["show"]),
         ("who network --out", ["--output"]),
         ("who network --output m", ["markdown"]),
-        ("list --state un", ["unheld", "unreadable", "unused"]),
+        ("list --state un", ["unheld", "unprotected", "unreadable", "unused"]),
         ("check --template tem", ["template.yaml"]),
         ("graph --out tem", ["template.yaml"]),
         ("transform tem", ["template.yaml"]),

@@ -13,7 +13,7 @@ from botocore.exceptions import ConnectionClosedError
 from botocore.stub import Stubber
 
 from strongref.aws.lambda_functions import LambdaInvoker
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS, Continuation
 from strongref.contract.event import Event, MalformedEventError
 from strongref.contract.response import Response

@@ -19,7 +19,7 @@ from strongref import __version__
 from strongref.contract.fence import UNREADABLE_LIFETIME, Fence
 from strongref.contract.format import FORMAT, HOLD_FORMAT, check_format, check_hold_format
 from strongref.contract.index import IndexEntry, Place
-from strongref.contract.record import Record, RequestStamp, decode, encode
+from strongref.contract.record import Record, RequestStamp, decode, encode, part_name
 from strongref.contract.releases import Release
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import NewerFormatError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BEFORE = "846649c"
 """The last version that wrote no `writer`."""
 
-HEAD = f"{SCOPE.records}/Exports"
+HEAD = f"{SCOPE.path('records')}/Exports"
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -56,14 +56,14 @@ def newer(**more: object) -> str:
 @pytest.mark.parametrize("fields", [{}, {"format": 1}, {"writer": "0.0.1"}, {"unknown": [1]}])
 def test_a_record_without_a_format_and_one_with_unknown_fields_are_read(fields: dict[str, object]) -> None:
     text = json.dumps({"stack": NETWORK, "values": {"A": "a"}, **fields})
-    assert decode(SCOPE.records, {HEAD: stored(text)})["Exports"].record == record(A="a")
+    assert decode(SCOPE.path("records"), {HEAD: stored(text)})["Exports"].record == record(A="a")
 
 
 @pytest.mark.parametrize("found", [FORMAT + 1, "2", 0, None, 1.5, [1]])
 def test_a_record_of_another_format_is_not_read_and_has_no_spare_parts(found: object) -> None:
     text = json.dumps({"stack": NETWORK, "values": {"A": "a"}, "format": found, "writer": "9.8.7"})
     head, tail = stored(text), stored("x", f"{HEAD}.1")
-    read = decode(SCOPE.records, {HEAD: head, tail.name: tail})["Exports"]
+    read = decode(SCOPE.path("records"), {HEAD: head, tail.name: tail})["Exports"]
     assert (read.record, read.torn, read.spare) == (None, True, frozenset())
     assert isinstance(read.why, NewerFormatError)
     assert str(read.why) == (
@@ -73,7 +73,7 @@ def test_a_record_of_another_format_is_not_read_and_has_no_spare_parts(found: ob
 
 
 def test_a_newer_record_is_newer_whatever_else_it_has() -> None:
-    read = decode(SCOPE.records, {HEAD: stored(json.dumps({"format": 2, "stuff": {}}))})["Exports"]
+    read = decode(SCOPE.path("records"), {HEAD: stored(json.dumps({"format": 2, "stuff": {}}))})["Exports"]
     assert "written by strongref of an unknown version" in str(read.why)
 
 
@@ -83,14 +83,14 @@ def test_every_record_has_the_version_that_wrote_it_and_is_equal_without() -> No
     assert head["writer"] == __version__
     assert "format" not in head
     del head["writer"]
-    assert decode(SCOPE.records, {HEAD: stored(json.dumps(head))})["Exports"].record == record(A="a")
+    assert decode(SCOPE.path("records"), {HEAD: stored(json.dumps(head))})["Exports"].record == record(A="a")
 
 
 @given(JSON, st.dictionaries(st.integers(1, 3), st.text(max_size=4), max_size=2))
 def test_whatever_a_head_is_it_stops_nobody(head: object, tails: dict[int, str]) -> None:
     parts = {f"{HEAD}.{number}": stored(text, f"{HEAD}.{number}") for number, text in tails.items()}
     for text in (json.dumps(head), json.dumps(head)[:-1]):
-        found = decode(SCOPE.records, {HEAD: stored(text), **parts})["Exports"]
+        found = decode(SCOPE.path("records"), {HEAD: stored(text), **parts})["Exports"]
         if found.record:
             assert isinstance(found.record.stack, str)
         else:
@@ -102,7 +102,7 @@ def test_whatever_a_head_is_it_stops_nobody(head: object, tails: dict[int, str])
     "text", ["[" * 4000, '{"stack":' + "[" * 4000, '{"stack":"s","last":["0001-01-01T00:00:00+23:00","r"]}']
 )
 def test_a_head_that_breaks_its_reader_is_torn(text: str) -> None:
-    assert decode(SCOPE.records, {HEAD: stored(text)})["Exports"].torn
+    assert decode(SCOPE.path("records"), {HEAD: stored(text)})["Exports"].torn
 
 
 def test_a_fence_of_another_format_is_respected_for_as_long_as_a_function_can_run() -> None:
@@ -179,14 +179,14 @@ def test_the_version_before_reads_what_this_one_writes(before: Path) -> None:
         "Open": replace(large, open=True),
     }
     records = {
-        part.name(SCOPE.records, logical_id): [part.kind.value, part.text]
+        part_name(SCOPE, logical_id, part.number): [part.kind.value, part.text]
         for logical_id, each in written.items()
         for part in encode(each, frozenset())
     }
     entry = IndexEntry(NETWORK, frozenset({Place("1", "us-east-1", "web")}), "h")
     fence = Fence("somebody", NOW)
     given: dict[str, Any] = {
-        "path": SCOPE.records,
+        "path": SCOPE.path("records"),
         "records": records,
         "index": entry.encode(),
         "fence": fence.encode(),

@@ -26,11 +26,14 @@ LEVEL = st.text("abcXYZ019_-", min_size=1, max_size=20)
 
 
 def test_the_three_trees_have_the_names_of_the_contract() -> None:
-    assert SCOPE.values == "/strongref/exports/web/111111111111/eu-west-1/network"
-    assert SCOPE.records == "/strongref/records/web/111111111111/eu-west-1/network"
-    assert SCOPE.fences == "/strongref/fences/web/111111111111/eu-west-1/network"
-    assert SCOPE.value(Key("Alb/SecurityGroup/Id")) == f"{SCOPE.values}/Alb/SecurityGroup/Id"
-    assert ExportScope(SHARED, SCOPE.producer).values == "/strongref/exports/_shared/111111111111/eu-west-1/network"
+    assert SCOPE.path("exports") == "/strongref/exports/web/111111111111/eu-west-1/network"
+    assert SCOPE.path("records") == "/strongref/records/web/111111111111/eu-west-1/network"
+    assert SCOPE.path("fences") == "/strongref/fences/web/111111111111/eu-west-1/network"
+    assert SCOPE.parameter_name(Key("Alb/SecurityGroup/Id")) == f"{SCOPE.path('exports')}/Alb/SecurityGroup/Id"
+    assert (
+        ExportScope(SHARED, SCOPE.producer).path("exports")
+        == "/strongref/exports/_shared/111111111111/eu-west-1/network"
+    )
 
 
 def test_a_producer_is_named_with_its_region_and_account() -> None:
@@ -39,8 +42,8 @@ def test_a_producer_is_named_with_its_region_and_account() -> None:
 
 def test_a_consumers_prefix_covers_its_exports_and_none_of_a_longer_name() -> None:
     longer = ExportScope("web-2", SCOPE.producer)
-    assert SCOPE.values.startswith(f"{consumer_prefix('web')}/")
-    assert not longer.values.startswith(f"{consumer_prefix('web')}/")
+    assert SCOPE.path("exports").startswith(f"{consumer_prefix('web')}/")
+    assert not longer.path("exports").startswith(f"{consumer_prefix('web')}/")
 
 
 @given(LEVEL, LEVEL, LEVEL, LEVEL, st.lists(LEVEL, min_size=1, max_size=9))
@@ -48,7 +51,7 @@ def test_a_name_is_parsed_into_scope_and_key(
     consumer: str, account: str, region: str, stack: str, key: list[str]
 ) -> None:
     scope = ExportScope(consumer, Producer(account, region, stack))
-    name = scope.value(Key("/".join(key)))
+    name = scope.parameter_name(Key("/".join(key)))
     assert ExportScope.of("exports", name) == scope
     assert scope.key(name) == "/".join(key)
 

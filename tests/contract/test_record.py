@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref import __version__
@@ -14,11 +14,12 @@ from strongref.contract.names import Key
 from strongref.contract.record import PART_BYTES, Record, RecordPart, StoredRecord, decode, encode, part_name
 from strongref.contract.values import MAX_BYTES, Parameter, ParameterType, Value
 from tests.support.builders import NETWORK, SCOPE, items, record, secure, text
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-PATH = SCOPE.records
+PATH = SCOPE.path("records")
 NOTHING: frozenset[int] = frozenset()
 
 TEXTS = st.one_of(
@@ -34,12 +35,12 @@ RECORDS = st.builds(Record, st.just(NETWORK), st.dictionaries(KEYS, VALUES, min_
 
 def parameters(parts: Iterable[RecordPart], logical_id: str = "Exports") -> dict[str, Parameter]:
     """The parts as they are found again."""
-    names = {part.name(PATH, logical_id): part for part in parts}
+    names = {part_name(SCOPE, logical_id, part.number): part for part in parts}
     return {name: Parameter(name, part.kind, part.text) for name, part in names.items()}
 
 
 def found(stored: Mapping[str, Parameter], logical_id: str = "Exports") -> StoredRecord:
-    return decode(PATH, stored)[logical_id]
+    return decode(SCOPE.path("records"), stored)[logical_id]
 
 
 def large(filler: str = "x") -> Record:
@@ -59,11 +60,11 @@ def test_a_small_record_is_one_parameter() -> None:
 
 
 def test_the_head_has_the_exports_name_and_tails_a_number_after_it() -> None:
-    assert part_name("/records", "Exports", 0) == "/records/Exports"
-    assert part_name("/records", "Exports", 12) == "/records/Exports.12"
+    assert part_name(SCOPE, "Exports", 0) == f"{PATH}/Exports"
+    assert part_name(SCOPE, "Exports", 12) == f"{PATH}/Exports.12"
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(RECORDS)
 @example(Record(NETWORK, {Key(f"Key{number}"): text("ä" * 20) for number in range(400)}))
 @example(Record(NETWORK, {Key("Spaces"): text(" " * MAX_BYTES), Key("Secret"): secure("a " * 4096)}))
@@ -72,7 +73,7 @@ def test_any_record_comes_back_as_it_was(written: Record) -> None:
     assert found(parameters(encode(written, NOTHING))).record == written
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[int]) -> None:
     for part in encode(written, used):
@@ -81,7 +82,7 @@ def test_parts_are_what_parameter_store_takes(written: Record, used: frozenset[i
         assert "{{" not in part.text
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(RECORDS, st.frozensets(st.integers(0, 40)))
 def test_the_head_is_last_and_numbers_are_not_reused(written: Record, used: frozenset[int]) -> None:
     numbers = [part.number for part in encode(written, used)]
@@ -119,7 +120,7 @@ def test_a_write_cut_short_leaves_the_old_record_and_its_end_the_new_one(old: Re
     tails = sorted(used - {part.number for part in parts})
     for gone in range(len(tails) + 1):
         for number in tails[:gone]:
-            written.pop(part_name(PATH, "Exports", number), None)
+            written.pop(part_name(SCOPE, "Exports", number), None)
         assert found(written).record == new
 
 
@@ -127,7 +128,7 @@ def test_what_a_write_cut_short_left_is_not_written_over_by_the_next() -> None:
     before = parameters(encode(large("a"), NOTHING))
     left = before | parameters(encode(large("b"), found(before).numbers)[:3])
     parts = encode(large("c"), found(left).numbers)
-    assert not {part.name(PATH, "Exports") for part in parts[:-1]} & left.keys()
+    assert not {part_name(SCOPE, "Exports", part.number) for part in parts[:-1]} & left.keys()
     assert found(left | parameters(parts)).record == large("c")
 
 
@@ -186,7 +187,7 @@ def test_any_head_is_readable_or_torn(head: str) -> None:
 
 def test_each_export_has_its_own_record() -> None:
     stored = parameters(encode(record(A="1"), NOTHING)) | parameters(encode(large(), NOTHING), "Exports2")
-    assert {logical_id: each.record for logical_id, each in decode(PATH, stored).items()} == {
+    assert {logical_id: each.record for logical_id, each in decode(SCOPE.path("records"), stored).items()} == {
         "Exports": record(A="1"),
         "Exports2": large(),
     }

@@ -25,7 +25,7 @@ def longest_key(stack: str) -> str:
     """The longest key of nine levels that this stack can export, to the shortest consumer in the shortest region."""
     producer = StackArn("aws", "us-east-1", ACCOUNT, stack, "0").producer
     scope = ExportScope("c", producer)
-    length = MAX_NAME - arn_prefix_length("aws", "us-east-1", ACCOUNT) - len(scope.value(Key("")))
+    length = MAX_NAME - arn_prefix_length("aws", "us-east-1", ACCOUNT) - len(scope.parameter_name(Key("")))
     return "/".join(["k"] * 8 + ["k" * (length - 16)])
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.errors import StrongRefError
 from tests.support.builders import NETWORK, WEB, stack_arn
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ def outcome_of(parse: Callable[[dict[str, Any], StackArn], object], given: dict[
         return error
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(EXPORT)
 def test_no_error_tells_a_value_or_is_long(properties: dict[str, Any]) -> None:
     outcome = outcome_of(ExportRequest.parse, properties, EXPORTER)
@@ -111,7 +112,7 @@ def what_it_imports(given: dict[str, Any]) -> object:
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(IMPORTED, SCOPE, IMPORTED, SCOPE)
 def test_an_imports_identity_changes_exactly_with_what_it_imports(
     one: dict[str, Any], one_scope: dict[str, str], other: dict[str, Any], other_scope: dict[str, str]

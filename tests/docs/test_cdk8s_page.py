@@ -57,6 +57,7 @@ def test_the_documented_options_are_those_that_there_are(resolver: type[object])
     assert documented == {str(each).split(":")[0] for each in parameters if each.name != "self"}
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_before_any_other() -> None:
     """A program may begin with any of them: none needs that another one has been imported first."""
     script = """

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from types import ModuleType
 
 import aws_cdk as cdk
-import boto3
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
@@ -56,16 +54,6 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> cdk.Stack:
     return cdk_apps.stack(cdk.App(), "Web", fake_cloudcontrol.REGION, fake_cloudcontrol.ACCOUNT)
 
 
-def exported(**values: str) -> None:
-    """CloudFormation exports these values, with hyphens in their names, as deployed stacks would."""
-    outputs = {
-        f"O{number}": {"Value": value, "Export": {"Name": name.replace("_", "-")}}
-        for number, (name, value) in enumerate(values.items())
-    }
-    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
-    boto3.client("cloudformation", fake_cloudcontrol.REGION).create_stack(StackName="deployed", TemplateBody=body)
-
-
 def test_the_first_program_is_the_example_and_the_others_are_named() -> None:
     """`test_certificate_in_cdk_apps.py` and `test_sharing_in_cdk_apps.py` (tests/e2e) deploy what they write."""
     assert PROGRAMS[0] == (EXAMPLES / "certificate.py").read_text()
@@ -85,15 +73,16 @@ def test_every_other_line_of_code_works(stack: cdk.Stack) -> None:
     vpc = ec2.Vpc(network, "Vpc", availability_zones=ZONES)
     names = PUBLIC | {"Construct": Construct, "ec2": ec2, "elbv2": elbv2, "SecurityGroup": types.SecurityGroup}
     names |= {"stack": other, "other": other, "vpc": vpc}
-    exported(
-        Network_Parts="VpcId,PublicSubnets",
-        Network_VpcId="vpc-2",
-        Network_PublicSubnets_SubnetIds="subnet-0a,subnet-0b",
-        Network_PublicSubnets_AvailabilityZones=",".join(ZONES),
-        Network_PublicSubnets_RouteTableIds="rtb-a,rtb-b",
-        Web_LoadBalancerArn="arn:aws:elasticloadbalancing:x:1:loadbalancer/app/a/b",
-        Web_SecurityGroup_SecurityGroupId="sg-1",
-    )
+    exports = {
+        "Network-Parts": "VpcId,PublicSubnets",
+        "Network-VpcId": "vpc-2",
+        "Network-PublicSubnets-SubnetIds": "subnet-0a,subnet-0b",
+        "Network-PublicSubnets-AvailabilityZones": ",".join(ZONES),
+        "Network-PublicSubnets-RouteTableIds": "rtb-a,rtb-b",
+        "Web-LoadBalancerArn": "arn:aws:elasticloadbalancing:x:1:loadbalancer/app/a/b",
+        "Web-SecurityGroup-SecurityGroupId": "sg-1",
+    }
+    cdk_apps.deploy(exports, region=fake_cloudcontrol.REGION)
     for text in PROGRAMS[1:]:
         names["stack"] = stack if "lookup_vpc" in text else other
         exec(text, names)  # noqa: S102 (the documentation's)
@@ -111,7 +100,8 @@ def test_every_other_line_of_code_works(stack: cdk.Stack) -> None:
 
 @pytest.mark.parametrize("call", re.findall(r"`(import_\w+\([^`=]+, [^`]*=[^`]*\))`", TEXT))
 def test_a_call_that_the_text_names_works(stack: cdk.Stack, call: str) -> None:
-    exported(Deployer_RoleArn="arn:aws:iam::111111111111:role/deployer", Deployer_RoleName="deployer")
+    role = {"Deployer-RoleArn": "arn:aws:iam::111111111111:role/deployer", "Deployer-RoleName": "deployer"}
+    cdk_apps.deploy(role, region=fake_cloudcontrol.REGION)
     assert eval(call, PUBLIC | {"stack": stack}).node.path  # noqa: S307 (the documentation's)
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 from typing import Any
 
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION
+from strongref.aws.rate_limit import RATE_OF_ACTION
 from strongref_cli.arguments import parser
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.outcomes import BAD, RegionResult

@@ -6,14 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from strongref_cli import main
 from strongref_objects.base import errors
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.lookups import finding, vpc_network
 from strongref_objects.lookups.subnet_tiers import TIER_TAG
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket, HostedZone
 from strongref_objects.types.members import key_of, members
@@ -22,6 +21,7 @@ from tests.support.deployed_objects import deploy
 from tests.support.documents import ROOT, rows
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
+from tests.support.schemas import schema_of_type
 from tests.support.watched import EU, OWN, Watched, in_moto
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
         (vpc_network._ROUTE, ("read",)),
         (vpc_network._NAT, ("read", "list")),
     ):
-        schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
+        schema = schema_of_type(type_name).schema
         used |= {action for handler in handlers for action in schema["handlers"][handler]["permissions"]}
     section = TEXT[TEXT.index("### Permissions of lookups") : TEXT.index("## Limits")]
     assert set(re.findall(r"`(ec2:\w+)`", section)) == used

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLD_TYPE
+from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack, channels
 from strongref_objects.base import errors

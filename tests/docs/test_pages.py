@@ -16,7 +16,7 @@ import pytest
 from botocore import xform_name
 from botocore.session import get_session
 
-from strongref.aws.retry_and_rate_limit import FIRST_RATES, RateLimits
+from strongref.aws.rate_limit import FIRST_RATES, RateLimits
 from strongref.contract.requests import IMPORT_TYPE
 from strongref.errors import BadRequestError
 from strongref_cli.arguments import parser

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from strongref.aws.cloud_control import CloudControlApi
-from strongref.aws.retry_and_rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
+from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
-from strongref.errors import ExportsInUseError, NoSuchProducerError, PartialCreateError
+from strongref.errors import PartialCreateError
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.finder import Finder
 from strongref.protocol.findings import Finding, FindingType
@@ -31,6 +31,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.protocol.verification import EventVerifier
+from strongref.refusals import ExportsInUseError, NoSuchProducerError
 from strongref_cli.install.plan import DEFAULT_STACK
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
@@ -300,7 +301,7 @@ def story() -> frozenset[Call]:
     assert {finding.kind for finding in cloud.tend(US)} == {
         FindingType.STALE_CLAIM,
         FindingType.MISSING,
-        FindingType.DEAD_FENCE,
+        FindingType.EXPIRED_FENCE,
     }
     unclear: dict[str, dict[str, Any]] = {"Exports": {"Region": [US, EU], "Values": "?"}, "Imports": {"From": "?"}}
     for (logical_id, properties), home in zip(unclear.items(), (EU, US), strict=True):
@@ -313,7 +314,7 @@ def story() -> frozenset[Call]:
     cloud.vanish("network", EU)
     cloud.deploy("other", EU, {"Exports": exports("A")})
     cloud.vanish("other", EU)
-    assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHAN}
+    assert {finding.kind for finding in cloud.tend(US)} == {FindingType.IMPORTED_ORPHAN, FindingType.ORPHANED}
     live_without_a_key(cloud)
     for producer, consumer in ((EU, US), (US, EU)):
         live_with_holds(cloud, producer, consumer)
@@ -359,16 +360,16 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
     cloud.deploy("vpc", producer, {"One": one, "Two": export("B")})
     assert FindingType.UNHELD in kinds(consumer)
     cloud.fail_stacks("no")
-    assert FindingType.UNPROTECTED in kinds(consumer, {"One": one, "Two": two})
+    assert FindingType.HOLD_IMPOSSIBLE in kinds(consumer, {"One": one, "Two": two})
     cloud.fail_stacks("")
     entries = [f"/strongref/index/vpc/{name}" for name in ("One", "Two")]
     cloud.ssm(producer).delete_parameters(Names=entries)
-    assert FindingType.INDEX in kinds(consumer)
+    assert FindingType.INDEX_ENTRY in kinds(consumer)
     wrong = f'{{"stack":"{cloud.stack("vpc", producer).arn}","places":{{"{ACCOUNT}":{{"x":["{producer}"]}}}}}}'
     for name in (*entries, "/strongref/index/vpc/Gone"):
         cloud.ssm(producer).put_parameter(Name=name, Type="String", Value=wrong, Overwrite=True)
-    assert FindingType.INDEX in kinds(producer)
-    assert FindingType.INDEX in kinds(consumer)
+    assert FindingType.INDEX_ENTRY in kinds(producer)
+    assert FindingType.INDEX_ENTRY in kinds(consumer)
     cloud.vanish("shop", consumer)
     cloud.deploy("shop", consumer, {})
     cloud.clock.sleep(7200)

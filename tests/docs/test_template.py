@@ -9,18 +9,20 @@ from dataclasses import fields
 import pytest
 
 from strongref.aws.parameter_store import KMS_KEY
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.rate_limit import RateLimits
 from strongref.contract import origin
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric
 from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
 from strongref.protocol import lag
-from strongref.protocol.findings import FindingType
+from strongref.protocol.findings import FindingType, Resolution
 from strongref.runtime.outbox import DROPPED
 from strongref.runtime.wiring import EVENT_BUS
 from tests.support.documents import ROOT, rows
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
+
+TENDED = {each.value for each in Resolution if each.value}
 
 
 @pytest.mark.parametrize("name", WORKING)
@@ -42,10 +44,10 @@ def test_an_event_that_waited_longer_than_cloudformation_is_not_carried_out() ->
 
 
 def test_the_alarms_are_on_what_is_counted() -> None:
-    counted = {kind.value for kind in ErrorMetric} | {"Healed", "Unhealed", "HandOvers", DROPPED}
+    counted = {kind.value for kind in ErrorMetric} | {*TENDED, "HandOvers", DROPPED}
     alarms = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
     own = [alarm for alarm in alarms if alarm["Namespace"] == NAMESPACE]
-    alarming = {*ErrorMetric, "Unhealed", DROPPED} - {ErrorMetric.REJECTED}
+    alarming = {*ErrorMetric, Resolution.REPORTED.value, DROPPED} - {ErrorMetric.REJECTED}
     assert {alarm["MetricName"] for alarm in own} == alarming <= counted
     assert all(alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}] for alarm in own)
     died = [alarm for alarm in alarms if alarm["MetricName"] == "Errors" and alarm not in own]
@@ -293,7 +295,7 @@ def test_a_bus_is_a_name_or_an_arn(given: str, accepted: bool) -> None:
     assert bool(re.fullmatch(TEMPLATE["Parameters"]["EventBus"]["AllowedPattern"], given)) is accepted
 
 
-PUBLISHED = {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED, *FindingType}
+PUBLISHED = {*ErrorMetric, *TENDED, "HandOvers", "Propagations", DROPPED, *(each.metric for each in FindingType)}
 """What the functions count."""
 
 
@@ -305,7 +307,7 @@ def test_the_dashboard_is_wanted_and_shows_what_is_counted() -> None:
     metrics = [metric for widget in body["widgets"] for metric in widget["properties"]["metrics"]]
     own = [metric for metric in metrics if metric[0] == NAMESPACE]
     assert {metric[1] for metric in own} <= {str(each) for each in PUBLISHED}
-    assert {metric[1] for metric in own} >= {*ErrorMetric, "Propagations", "Healed", "Unhealed", DROPPED}
+    assert {metric[1] for metric in own} >= {*ErrorMetric, *TENDED, "Propagations", DROPPED}
     assert all(metric[2:] == ["service", SERVICE] for metric in own)
     lambdas = [metric for metric in metrics if metric[0] == "AWS/Lambda"]
     assert len(own) + len(lambdas) == len(metrics)
@@ -328,7 +330,7 @@ def test_the_dashboards_widgets_do_not_overlap() -> None:
 
 def test_every_metric_of_the_dashboard_and_the_alarms_is_documented() -> None:
     documented = " ".join(row[0] for row in rows("docs/events.md", "Alarms"))
-    for metric in {*ErrorMetric, "Healed", "Unhealed", "HandOvers", "Propagations", DROPPED}:
+    for metric in {*ErrorMetric, *TENDED, "HandOvers", "Propagations", DROPPED}:
         assert f"`{metric}`" in documented
 
 

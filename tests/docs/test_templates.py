@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event
-from strongref.contract.holds import HOLD_STACK
+from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.lookup.custom_resource import LookupRequest

@@ -55,7 +55,7 @@ NEVER_SHOWN = {
 
 NOT_SHOWN_FROM = {
     "lookup/query.py": "the properties of a lookup are checked before, with texts of their own",
-    "aws/retry_and_rate_limit.py": "a function does not start with such an environment",
+    "aws/rate_limit.py": "a function does not start with such an environment",
 }
 """The modules whose own texts CloudFormation does not show, and why."""
 

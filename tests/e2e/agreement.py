@@ -124,8 +124,8 @@ def compare_values(report: StackReport, aws: Aws, imported: Mapping[tuple[str, s
     for change in (change for each in report.exports for change in each.changes):
         scope = ExportScope(change.consumer, Producer(aws.account, report.region, report.stack))
         places.add(Location(change.region, scope))
-        kinds.setdefault((change.region, scope.value(change.key)), set()).add(change.kind)
-        names[change.region, scope.value(change.key)] = change.name
+        kinds.setdefault((change.region, scope.parameter_name(change.key)), set()).add(change.kind)
+        names[change.region, scope.parameter_name(change.key)] = change.name
     propagated = {each.text.split(" ")[0] for each in report.findings if " the old value until " in each.text}
     places |= {Location(region, found) for region, name in imported if (found := ExportScope.of("exports", name))}
     after, events = _values(aws, places), aws.events(report.stack, report.region)
@@ -146,7 +146,7 @@ def _imported(reader: StackReader, name: str) -> tuple[set[Location], set[tuple[
         return set(), set()
     scopes = reader.stored(stack, Comparison(stack.version, stack.version)).scopes
     names = {
-        (at.region, at.scope.value(key))
+        (at.region, at.scope.parameter_name(key))
         for (_, at), found in scopes.items()
         for key, tags in found.tags.items()
         if tags.importers
@@ -156,7 +156,11 @@ def _imported(reader: StackReader, name: str) -> tuple[set[Location], set[tuple[
 
 def _values(aws: Aws, places: Iterable[Location]) -> dict[tuple[str, str], str]:
     """What is exported in places, by region and name."""
-    return {(at.region, name): value for at in places for name, value in aws.values(at.region, at.scope.values).items()}
+    return {
+        (at.region, name): value
+        for at in places
+        for name, value in aws.values(at.region, at.scope.path("exports")).items()
+    }
 
 
 def _events(aws: Aws, stack: str, region: str) -> list[str]:

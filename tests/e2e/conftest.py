@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from examples.emulator import Files, start
 from tests.e2e.agreement import Agreement
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
@@ -23,6 +24,11 @@ from tests.support.emulator.sam import APPLICATION, REGIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+KEEP = "STRONGREF_KEEP_EMULATOR"
+"""The variable with which a run uses the emulator of `make emulator`, which stays, with all stacks and logs."""
+
+KEPT = Files(ROOT / ".build")
 
 _HERE = Path(__file__).parent
 
@@ -74,29 +80,37 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(scope="session")
 def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
     """The run's emulator: whichever worker comes first starts it, and with the last one that uses it, it ends."""
-    shared = _shared(tmp_path_factory)
-    with _locked(shared):
-        ours = _join(shared) or _start(shared)
+    files = Files(_shared(tmp_path_factory))
+    with _locked(files.folder):
+        ours = _join(files) or _start(files)
     yield ours
     ours.release()
 
 
-def _join(shared: Path) -> Emulator | None:
+def _join(files: Files) -> Emulator | None:
     with suppress(OSError):  # There is none, or it has ended: the workers before this one had no more use for it.
-        url, folder = json.loads((shared / "emulator.json").read_text())
-        return Emulator.join(url, Path(folder))
+        return Emulator.join(*_address(files))
     return None
 
 
-def _start(shared: Path) -> Emulator:
-    """An emulator with the application in it."""
-    emulator = Emulator.start(shared / "emulator.log")
+def _address(files: Files) -> tuple[str, Path]:
+    url, folder = json.loads(files.address.read_text())
+    return url, Path(folder)
+
+
+def _start(files: Files) -> Emulator:
+    """An emulator with the application in it: the run's own, or that of `make emulator`, which stays."""
+    if os.environ.get(KEEP):
+        start(KEPT)
+        emulator = Emulator.join(*_address(KEPT))
+    else:
+        emulator = Emulator.start(files.log)
     try:
-        sam.deploy_everywhere(emulator, sam.build(shared))
+        sam.deploy_everywhere(emulator, sam.build(files.folder))
     except BaseException:
-        emulator.stop()
+        emulator.release()
         raise
-    (shared / "emulator.json").write_text(json.dumps([emulator.url, str(emulator.folder)]))
+    files.address.write_text(json.dumps([emulator.url, str(emulator.folder)]))
     return emulator
 
 

@@ -120,7 +120,7 @@ def test_the_life_of_a_reference(shell: Shell, world: World) -> None:
     publish(world, "new", "UPDATE_COMPLETE", OnChange="propagate")
     assert states(shell, world)["A"] == ("published", ["outdated"])
     assert findings(shell, world) == {"outdated-import"}
-    assert "(deploy again)" in shell.run("who", world.producer, "A").out
+    assert "(outdated)" in shell.run("who", world.producer, "A").out
     consume(world, "UPDATE_COMPLETE", Revision="2")
     assert states(shell, world)["A"] == ("published", ["current"])
     assert findings(shell, world) == set()
@@ -144,7 +144,7 @@ def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
     ssm.delete_parameter(Name=world.name("Map/C"))
     world.aws.put_foreign(US, world.name("Mine"))
     world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
-    assert findings(shell, world) == {"changed-by-hand", "missing", "foreign", "index"}
+    assert findings(shell, world) == {"changed-by-hand", "missing", "foreign", "index-entry"}
     done = shell.run("doctor", "--region", US, "--fix")
     assert (done.status, done.err) == (2, "strongref: nothing was changed: give --yes where nobody can be asked\n")
     done = shell.run("doctor", "--region", US, "--fix", "--yes")
@@ -186,12 +186,12 @@ def test_a_hold_that_is_named_later_is_made_once_its_output_is_there(aws: Aws, n
     bare = export(values, consumer=world.consumer)
     aws.deploy(world.producer, stack({"Exports": bare}), EU, "CREATE_COMPLETE")
     consume(world, "CREATE_COMPLETE")
-    assert findings(shell, world) == {"no-hold-named"}
+    assert findings(shell, world) == {"unprotected"}
     named = export(values, consumer=world.consumer, Hold=f"{world.producer}-Exports")
     aws.deploy(world.producer, stack({"Exports": named}), EU, "UPDATE_COMPLETE")
     assert findings(shell, world) == {"hold-impossible"}
     publish(world, SECRET, "UPDATE_COMPLETE")
-    assert findings(shell, world) == {"no-hold"}
+    assert findings(shell, world) == {"unheld"}
     shell.run("doctor", "--region", US, "--fix", "--yes")
     assert findings(shell, world) == set()
 

@@ -60,7 +60,7 @@ def test_each_command_of_these_pages_does_what_it_says(emulator: Emulator, tmp_p
         aws.wait("network", EU, "DELETE_COMPLETE")
         reader.run("sam remote invoke Janitor")
         (found,) = aws.logged(US, "Found, and needs a decision")
-        assert "ImportedOrphans" in found
+        assert "imported-orphan" in found
         assert aws.values(US, "/strongref/exports/web")
 
         # A successor adopts what was retained; then an update that cannot be rolled back, twice.

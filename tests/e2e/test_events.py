@@ -120,7 +120,7 @@ def test_what_the_janitor_repairs_and_what_it_leaves_are_told(world: World) -> N
     invoked = world.aws.invoke("Janitor", {"detail-type": "Scheduled Event"}, US)
     assert not invoked.failed, invoked.result
     repairs, findings = inbox.wait_for("Repairs Made", "Findings Reported")
-    for detail, kind, key in ((repairs, "StaleClaims", "A"), (findings, "Different", "B")):
+    for detail, kind, key in ((repairs, "stale-claim", "A"), (findings, "changed-by-hand", "B")):
         ours = [each for each in detail["findings"] if each.get("producer", {}).get("name") == world.producer]
         assert [(each["finding"], each["key"], each["consumer"]) for each in ours] == [(kind, key, world.consumer)]
 
@@ -198,7 +198,7 @@ def test_a_documented_pattern_matches_what_it_says(notified: Aws, pattern: dict[
 
 def test_the_documented_pattern_of_one_kind_matches_that_kind(notified: Aws) -> None:
     event = as_event(ONE_OF_EACH[NoticeType.FINDINGS_REPORTED]())
-    event["detail"]["findings"][0]["finding"] = "Different"
+    event["detail"]["findings"][0]["finding"] = "changed-by-hand"
     assert matches(notified, PATTERNS[2], event)
     assert len(PATTERNS) == 3
 

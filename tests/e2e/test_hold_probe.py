@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from tests.e2e.templates import EU
 from tools import hold_time
 

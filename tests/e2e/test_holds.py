@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLDS, HoldStack
+from strongref.contract.hold_stacks import HOLDS, HoldStack
 from strongref.contract.names import ExportScope, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.protocol.imports import physical_id

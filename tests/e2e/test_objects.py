@@ -16,7 +16,7 @@ import strongref_objects
 import strongref_toolkit
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.runtime.clock import SystemClock
 from strongref_objects import (
@@ -32,7 +32,7 @@ from strongref_objects import (
 )
 from strongref_objects.base.errors import NothingToImportError
 from strongref_objects.channels.cloudformation import HOLDER_PATH
-from strongref_objects.channels.holding import HOLDER
+from strongref_objects.channels.used_values import HOLDER
 from strongref_objects.synthesis.context_file import listing, reset
 from strongref_toolkit.session import ToolSession
 from tests.e2e.harness import failing_resource

@@ -86,7 +86,7 @@ def network(stage: str) -> Template:
 PROGRAM = """
 import json, sys
 from strongref_objects.lookups import lookup, lookup_vpc
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import Topic
 
@@ -215,7 +215,7 @@ def test_who_looks_a_vpc_up_needs_what_is_documented_and_no_more(
 EXPORTING = """
 import json
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import Queue
 

@@ -41,6 +41,7 @@ class Programs:
             **aws.emulator.env(aws.account),
             "CDK_DEFAULT_ACCOUNT": aws.account,
             "CDK_OUTDIR": "cdk.out",
+            "CDK_VALIDATION": "true",  # as by default; not in other tests
             "JSII_NODE": str(NODE),
             "HOME": str(folder),
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "layers/core", ROOT / "src", ROOT))),

@@ -51,15 +51,15 @@ def test_what_dead_stacks_left_behind_is_healed_counted_and_reported(world: Worl
     assert world.all_stored() == {}
     ours = [line for line in logged if f"/{world.producer}/" in line.get("parameter", "")]
     assert [(line["finding"], line["parameter"].rpartition("/")[2]) for line in ours] == [
-        ("Orphans", "A"),
-        ("Orphans", "B"),
-        ("Orphans", "Exports"),
-        ("StaleClaims", "A"),
+        ("orphaned", "A"),
+        ("orphaned", "B"),
+        ("orphaned", "Exports"),
+        ("stale-claim", "A"),
     ]
     assert {line["message"] for line in ours} == {"Found and repaired"}
     assert ours[-1]["stacks"] == [gone]
-    counts = [line for line in logged if "Healed" in line]
-    assert any(line["Healed"][0] >= 4 and line["service"] == "strongref" for line in counts)
+    counts = [line for line in logged if "RepairsMade" in line]
+    assert any(line["RepairsMade"][0] >= 4 and line["service"] == "strongref" for line in counts)
     assert all(line["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "StrongRef" for line in counts)
     assert SECRET not in world.aws.logs(US)
 

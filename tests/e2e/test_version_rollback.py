@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, held
 from tests.e2e.test_upgrade import (

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.aws.cloud_control import Resource
-from strongref.errors import ErrorMetric, LookUpDeniedError
+from strongref.aws.errors import LookUpDeniedError
+from strongref.errors import ErrorMetric
 from strongref.lookup.attributes import attribute, returned_attributes
 from strongref.lookup.errors import (
     AttributesTooLargeError,

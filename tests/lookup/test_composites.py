@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.errors import LookUpDeniedError, NoSuchResourceError
+from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError
 from strongref.lookup.overrides import PARENT_AND_OWN, STRATEGIES
 from strongref.lookup.query import ResourceQuery
@@ -19,6 +19,22 @@ SHAPES = {name: resource_type_of(name) for name in types() if resource_type_of(n
 ORDINARY = sorted(set(SHAPES) - set(STRATEGIES) - PARENT_AND_OWN)
 WITH_OWN = [name for name in ORDINARY if SHAPES[name].own is not None]
 WITHOUT = [name for name in ORDINARY if SHAPES[name].own is None]
+
+
+def of_each_shape(names: list[str]) -> pytest.MarkDecorator:
+    """Every type in `make unit`; the fast run has one of each shape."""
+    first = {shape(name): name for name in reversed(names)}.values()
+    rows = [pytest.param(name, marks=() if name in first else pytest.mark.slow) for name in names]
+    return pytest.mark.parametrize("type_name", rows)
+
+
+def shape(name: str) -> tuple[object, ...]:
+    """What the rules look at: the parts, the resource's own, and which parts its service asks for before it lists."""
+    parts, asked = SHAPES[name].identifier, SHAPES[name].required_inputs
+    places = [parts.index(each.value_of) if each.value_of in parts else None for each in (asked or [()])[0]]
+    return len(parts), SHAPES[name].own, *places
+
+
 REAL = {"ScalableDimension": "ecs:service:DesiredCount", "ServiceNamespace": "ecs"}
 """One follows from the other."""
 
@@ -69,7 +85,7 @@ def test_there_are_hundreds() -> None:
     assert sum(len(SHAPES[name].identifier) > 2 for name in ORDINARY) > 60
 
 
-@pytest.mark.parametrize("type_name", ORDINARY)
+@of_each_shape(ORDINARY)
 def test_the_whole_identifier_is_asked_for_once(type_name: str) -> None:
     whole, there = "|".join(parts_of(type_name)), cloud(type_name)
     found = finder(there).find(ResourceQuery(type_name, physical_id=whole))
@@ -80,7 +96,7 @@ def test_the_whole_identifier_is_asked_for_once(type_name: str) -> None:
         finder(cloud(type_name, without=whole)).identifier(gone)
 
 
-@pytest.mark.parametrize("type_name", ORDINARY)
+@of_each_shape(ORDINARY)
 def test_a_part_tells_it_where_all_others_are_known(type_name: str) -> None:
     parts = parts_of(type_name)
     for position, part in enumerate(parts):
@@ -92,7 +108,7 @@ def test_a_part_tells_it_where_all_others_are_known(type_name: str) -> None:
             finder(cloud(type_name, without="|".join(parts))).identifier(wanted)
 
 
-@pytest.mark.parametrize("type_name", WITH_OWN)
+@of_each_shape(WITH_OWN)
 def test_its_own_part_tells_it_from_its_siblings_with_no_more_than_the_service_asks_for(type_name: str) -> None:
     resource_type, parts = SHAPES[type_name], parts_of(type_name)
     assert resource_type.own is not None
@@ -112,7 +128,7 @@ def test_its_own_part_tells_it_from_its_siblings_with_no_more_than_the_service_a
             finder(there).identifier(wanted)
 
 
-@pytest.mark.parametrize("type_name", WITHOUT)
+@of_each_shape(WITHOUT)
 def test_where_no_part_is_its_own_one_alone_tells_nothing(type_name: str) -> None:
     with pytest.raises(MissingPropertyError) as refused:
         finder(cloud(type_name)).identifier(ResourceQuery(type_name, physical_id=parts_of(type_name)[0]))
@@ -120,7 +136,7 @@ def test_where_no_part_is_its_own_one_alone_tells_nothing(type_name: str) -> Non
     assert "Or give its whole identifier" in str(refused.value)
 
 
-@pytest.mark.parametrize("type_name", [name for name in WITH_OWN if SHAPES[name].required_inputs])
+@of_each_shape([name for name in WITH_OWN if SHAPES[name].required_inputs])
 def test_what_has_to_be_known_before_it_is_listed_is_reported_without_a_call(type_name: str) -> None:
     resource_type, there = SHAPES[type_name], cloud(type_name)
     assert resource_type.own is not None
@@ -130,7 +146,7 @@ def test_what_has_to_be_known_before_it_is_listed_is_reported_without_a_call(typ
     assert not there.calls
 
 
-@pytest.mark.parametrize("type_name", ORDINARY)
+@of_each_shape(ORDINARY)
 def test_an_error_is_no_answer(type_name: str) -> None:
     there = cloud(type_name)
     there.failing = {"GetResource": [error("AccessDeniedException")]}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import MissingPropertyError, TooManyError
 from strongref.lookup.identify import is_unambiguous
 from strongref.lookup.query import LookupScope, ResourceQuery

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import CloudControlError, NoSuchResourceError, UnsupportedError
 from strongref.lookup import arn_search, reader
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import (

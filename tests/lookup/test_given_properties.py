@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import NoSuchResourceError
+from strongref.aws.errors import NoSuchResourceError
 from strongref.lookup.errors import ResourceQueryError, UnrelatedArnError
 from strongref.lookup.query import ResourceQuery
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, finder

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import pytest
 
 from strongref.aws.cloud_control import Resource
-from strongref.errors import (
-    CloudControlError,
-    LookUpDeniedError,
-    NoSuchResourceError,
-    StrongRefError,
-    WaitInterruptedError,
-)
+from strongref.aws.errors import CloudControlError, LookUpDeniedError, NoSuchResourceError
+from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.log import logger
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.query import ResourceQuery

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref import errors as api_errors
+from strongref.aws import errors as api_errors
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.lookup import errors
 from strongref.text import REASON_LIMIT

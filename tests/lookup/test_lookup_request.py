@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import StackArn
@@ -14,6 +14,7 @@ from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
 from strongref.lookup.custom_resource import LookupRequest
 from strongref.lookup.query import ResourceQuery
 from tests.support.builders import ACCOUNT, WEB
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -210,7 +211,7 @@ def outcome_of(given: Mapping[str, object]) -> LookupRequest | StrongRefError:
         return error
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(ANY)
 def test_whatever_comes_is_a_request_or_a_short_refusal_without_values(properties: dict[str, Any]) -> None:
     outcome = outcome_of(properties)

@@ -21,12 +21,13 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from strongref.arns import Arn
-from strongref.errors import NoSuchResourceError
+from strongref.aws.errors import NoSuchResourceError
 from strongref.lookup import arn_search, identify, matching, search
 from strongref.lookup.errors import AmbiguousError
 from strongref.lookup.matching import Match
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
+from tests.support.examples import examples
 from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, FakeTagging, finder
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def pieces(identifier: str) -> list[str]:
 
 
 def elsewhere(text: str) -> str:
-    """The same of another region."""
+    """A text with another region."""
     return text.replace(f":{REGION}:", ":us-east-1:")
 
 
@@ -216,7 +217,7 @@ def look_up(world: World) -> set[str]:
     return answer(finder(cloud), query)
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(1500)
 @given(worlds())
 def test_an_answer_is_the_one_resource_whose_own_the_physical_id_is_or_none_at_all(world: World) -> None:
     assert look_up(world) == world.meant
@@ -259,7 +260,7 @@ NAMING = {
 }
 
 
-@settings(max_examples=800, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(800)
 @given(st.data())
 def test_a_name_leads_to_what_says_that_it_is_called_so_and_that_all_is_true_that_is_known(data: st.DataObject) -> None:
     type_name = data.draw(st.sampled_from(sorted(NAMING)))
@@ -312,7 +313,7 @@ ARNS = {
 """The ARNs of a type's resources, and others of the same service; how a resource tells its own; its identifier."""
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(600)
 @given(st.data())
 def test_an_arn_or_tags_lead_to_the_resource_that_has_them_and_to_no_other_type_of_the_same_name(
     data: st.DataObject,
@@ -368,7 +369,13 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS.keys())
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        pytest.param(each, id=name, marks=() if name == "contains" else pytest.mark.slow)
+        for name, each in MUTANTS.items()
+    ],
+)
 def test_another_resource_is_taken_for_it_as_soon_as_parts_are_compared_less_strictly(
     mutant: Callable[[str, str], Match], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.macro.conditions import When
@@ -15,13 +15,13 @@ from strongref.macro.edits import TemplateEdits
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
 from strongref_manifests.text.templates import read
+from tests.support.examples import examples
 from tests.support.macro import IMPORTS, ref, resource
 from tests.support.styled_yaml import StyledYaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-UNHURRIED = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 """What is made up here is large, and the processors are shared with other tests."""
 
 CONDITIONS = ("A", "B", "C")
@@ -108,7 +108,7 @@ def templates(values: st.SearchStrategy[Any], *, exporting: bool = True) -> st.S
     return resources.map(made)
 
 
-@settings(UNHURRIED)
+@examples(60)
 @given(templates(UNTOUCHED, exporting=False))
 def test_a_template_without_references_comes_back_as_it_was(template: dict[str, Any]) -> None:
     changes = plan(template, Settings())
@@ -116,7 +116,7 @@ def test_a_template_without_references_comes_back_as_it_was(template: dict[str, 
     assert changes.apply(template) == template
 
 
-@settings(UNHURRIED)
+@examples(60)
 @given(templates(REFERRING))
 def test_what_was_transformed_is_left_as_it_is(template: dict[str, Any]) -> None:
     before = deepcopy(template)
@@ -126,7 +126,7 @@ def test_what_was_transformed_is_left_as_it_is(template: dict[str, Any]) -> None
     assert json.loads(json.dumps(done)) == done
 
 
-@settings(UNHURRIED)
+@examples(60)
 @given(templates(REFERRING))
 def test_every_value_comes_from_an_import_that_is_there_whenever_it_is_used(template: dict[str, Any]) -> None:
     done = plan(template, Settings()).apply(template)
@@ -142,7 +142,7 @@ def test_every_value_comes_from_an_import_that_is_there_whenever_it_is_used(temp
     assert used == {(name, each_name) for name, each in made.items() for each_name in each["Properties"]["Names"]}
 
 
-@settings(UNHURRIED)
+@examples(60)
 @given(templates(REFERRING))
 def test_what_is_used_always_is_imported_once(template: dict[str, Any]) -> None:
     done = plan(template, Settings()).apply(template)
@@ -197,7 +197,7 @@ def test_a_made_condition_means_what_it_was_made_of(holds: set[tuple[str, bool]]
     assert conditions(when.name, {"Conditions": reported}) == when.holds
 
 
-@settings(UNHURRIED, max_examples=40)
+@examples(40)
 @given(templates(REFERRING), st.sampled_from([None, 1, 2, 4]))
 def test_in_a_files_text_the_same_becomes_of_it(template: dict[str, Any], indent: int | None) -> None:
     """JSON, and YAML between brackets and in blocks, are read as what the plain data becomes."""
@@ -235,7 +235,7 @@ def written(node: Any) -> str:
     return json.dumps(node, ensure_ascii=False)
 
 
-@settings(UNHURRIED)
+@examples(60)
 @given(templates(REFERRING), st.integers(0), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_every_comment_and_every_line_without_a_reference_stays(
     template: dict[str, Any], seed: int, line_break: str, named: bool

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import SHARED, ExportScope, Key, Producer
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import ChangingError
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref_manifests.errors import BadTokenError
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.tokens import Token
@@ -108,7 +108,7 @@ def test_a_place_is_read_once(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(SsmStore, "under", watched)
     for key in ("VpcId", "SubnetIds"):
         exports.fetch(token(f"network.{key}"))
-    assert read == [ExportScope(SHARED, NETWORK).records]
+    assert read == [ExportScope(SHARED, NETWORK).path("records")]
 
 
 def test_a_name_that_is_a_value_s_and_a_map_s_is_the_value_s(cloud: Cloud) -> None:
@@ -165,7 +165,7 @@ def test_what_is_not_exported_is_reported_with_what_may_be_wrong(
 
 def test_an_export_that_is_being_written_is_waited_for_and_then_reported(cloud: Cloud) -> None:
     scope = ExportScope(SHARED, NETWORK)
-    cloud.ssm(US).put_parameter(Name=f"{scope.records}/Exports", Type="String", Value="{", Overwrite=True)
+    cloud.ssm(US).put_parameter(Name=f"{scope.path('records')}/Exports", Type="String", Value="{", Overwrite=True)
     before = cloud.clock.now()
     with pytest.raises(ChangingError, match="are being changed right now"):
         source(cloud).fetch(token("network.VpcId"))
@@ -173,14 +173,14 @@ def test_an_export_that_is_being_written_is_waited_for_and_then_reported(cloud: 
 
 
 def test_what_is_missing_behind_a_fence_may_be_coming(cloud: Cloud) -> None:
-    fence = f"{ExportScope(SHARED, NETWORK).fences}/Exports.x"
+    fence = f"{ExportScope(SHARED, NETWORK).path('fences')}/Exports.x"
     cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
     with pytest.raises(ChangingError, match="by x, until 2099"):
         source(cloud).fetch(token("network.New"))
 
 
 def test_a_fence_past_its_time_is_no_change_and_is_left_to_those_who_write(cloud: Cloud) -> None:
-    fence = f"{ExportScope(SHARED, NETWORK).fences}/Exports.x"
+    fence = f"{ExportScope(SHARED, NETWORK).path('fences')}/Exports.x"
     cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"1999-01-01T00:00:00+00:00"}')
     with pytest.raises(NotExportedError):
         source(cloud).fetch(token("network.New"))

@@ -1,4 +1,4 @@
-"""A set of manifests claims what it uses: strong as an Import, one run at a time, and nothing is claimed for ever."""
+"""A manifest set claims what it uses: strong as an Import, one run at a time, and nothing is claimed for ever."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from hypothesis import strategies as st
 
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
 from strongref.contract.values import ParameterType
-from strongref.errors import (
-    ExportsInUseError,
-    NoSuchExportError,
-    NoSuchProducerError,
-    NothingExportedError,
-    StrongRefError,
-)
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.errors import StrongRefError
+from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.fences import FenceHolder
+from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ExportsInUseError, NoSuchExportError, NoSuchProducerError, NothingExportedError
 from strongref_manifests.manifest_set import (
     PAGE_BYTES,
     ClaimLedger,
@@ -67,7 +64,7 @@ class Calls(list[Any]):
 
 @dataclass
 class World:
-    """A producer that exports to a cluster, and a set of manifests that uses it."""
+    """A producer that exports to a cluster, and a manifest set that uses it."""
 
     cloud: Cloud
 
@@ -91,7 +88,7 @@ class World:
 
     def claims(self, key: str) -> list[str]:
         """Who claims a value, as its tags say it."""
-        tags = self.cloud.tags(US, f"{CLUSTER.values}/{key}".removeprefix("/strongref/exports/"))
+        tags = self.cloud.tags(US, f"{CLUSTER.path('exports')}/{key}".removeprefix("/strongref/exports/"))
         return sorted(who for tag, who in tags.items() if tag.startswith("strongref:claim:"))
 
     def ledger(self) -> list[str]:
@@ -210,7 +207,7 @@ def test_shared_exports_are_held_as_well(world: World) -> None:
 def test_a_withdrawn_value_goes_with_the_last_claim(world: World) -> None:
     world.hold(A)
     world.cloud.deploy("network", EU, {})
-    assert world.cloud.values(US) == {CLUSTER.value(Key("A")).removeprefix("/strongref/exports/"): "a1"}
+    assert world.cloud.values(US) == {CLUSTER.parameter_name(Key("A")).removeprefix("/strongref/exports/"): "a1"}
     with pytest.raises(StrongRefError):
         world.hold(A)  # it is no export any more, and still held
     assert world.claims("A") == [str(SHOP)]

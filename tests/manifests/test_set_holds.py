@@ -1,4 +1,4 @@
-"""A set of manifests that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
+"""A manifest set that holds: CloudFormation protects what it claims, and nothing stays held that it does not."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.contract.holds import HOLD_STACK, HoldStack
+from strongref.contract.hold_stacks import HOLD_STACK, HoldStack
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
-from strongref.errors import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError, StrongRefError
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims
 from strongref_manifests.set_holds import HoldLeftError
 from tests.manifests.test_manifest_set import Calls, Died
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from strongref.protocol.ports import NewStack
     from strongref_toolkit.published_exports import Use
 
@@ -310,7 +311,7 @@ class DyingStacks:
         return call
 
 
-@pytest.mark.parametrize("then", ["holds", "claims", "unclaims"])
+@pytest.mark.parametrize("then", ["holds", *(pytest.param(n, marks=pytest.mark.slow) for n in ("claims", "unclaims"))])
 @pytest.mark.parametrize("begins_with", [(), (A, Z)], ids=["nothing before", "others before"])
 def test_wherever_a_run_dies_the_next_one_leaves_no_other_hold_stack(begins_with: tuple[Use, ...], then: str) -> None:
     died = 0

@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 from strongref.aws.cloud_control import Resource
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.finder import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError

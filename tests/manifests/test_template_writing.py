@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref_manifests.text.template_writing import Bare, block, flow
@@ -30,7 +30,6 @@ def larger(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 NODES = st.recursive(SCALARS, larger, max_leaves=15)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(NODES, st.integers(0, 3))
 @example({"Fn::GetAtt": "0\n"}, 0)
 def test_it_is_read_as_it_was(node: Any, deep: int) -> None:

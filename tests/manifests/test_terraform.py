@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import REASON_LIMIT
 from strongref_cdk8s import errors as cdk8s_errors

@@ -151,7 +151,6 @@ def test_in_which_import_a_value_is_held_follows_from_the_values_alone(world: Wo
 
 
 @given(st.lists(st.integers(1, DATA_BYTES - 60), min_size=1, max_size=25))
-@settings(deadline=None)
 def test_however_values_are_dealt_out_each_is_held_by_one_import_that_has_room_for_it(sizes: list[int]) -> None:
     target = PlainTarget("web", US, ACCOUNT)
     imports = ImportResources(target)
@@ -270,7 +269,7 @@ def test_a_length_is_of_no_use_to_an_export(world: World) -> None:
         world.stack("network").export_string("Name", "n", via=CrossRegion(value_bytes=300))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["A", "B", "C", "D"]), min_size=1, max_size=8))
 def test_what_holds_other_exports_is_another_resource_since_it_cannot_be_updated(
     tmp_path: Path, names: list[str]

@@ -54,7 +54,7 @@ FIT_TREES = st.recursive(
 
 NAMES = st.sampled_from(["Web", "my-bucket", "W", "W_b", "a:b", "W" * 254])
 
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+UNHURRIED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 FUNCTIONS = Tree(
     {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from strongref.aws.clients import Clients
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
 from strongref.lookup.resource_types import resource_type_of
 from strongref_objects.base import Text  # noqa: TC001 (types declare their members by it)
@@ -24,7 +24,7 @@ from strongref_objects.base.errors import (
     WrongTypeError,
 )
 from strongref_objects.lookups import LookupEnvironment, lookup, lookup_vpc
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import (
     READY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import short_hash
@@ -52,7 +52,6 @@ def test_an_exports_name_is_cut_only_where_it_is_over_the_limit_and_then_has_a_h
     assert export_name(over) != export_name(("N" * 200, "K" * 54 + "L"))
 
 
-@settings(deadline=None)
 @given(PATHS, PATHS)
 def test_names_of_exports_differ_unless_their_components_do_only_in_hyphens(
     one: tuple[str, ...], other: tuple[str, ...]
@@ -70,14 +69,12 @@ def test_an_export_has_no_name_that_cloudformation_refuses(component: str) -> No
         export_name(("Web", component))
 
 
-@settings(deadline=None)
 @given(st.lists(COMPONENT, min_size=1, max_size=3), st.lists(COMPONENT, min_size=1, max_size=3))
 def test_what_is_made_of_an_object_has_a_name_that_no_other_path_has(one: list[str], other: list[str]) -> None:
     assert (construct_id(tuple(one)) == construct_id(tuple(other))) == (one == other)
     assert ":" not in construct_id(tuple(one))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_logical_ids_are_ids_and_differ_where_names_do(one: str, other: str) -> None:
     assert re.fullmatch(r"Export[A-Za-z0-9]{1,249}", logical_id("Export", one))

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
 
 from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
 from strongref_objects.base.errors import (
@@ -190,4 +189,7 @@ def test_what_every_channel_writes_is_a_template_as_it_should_be(world: World) -
     for name, weak, via in names:
         value = stack.import_string(name, type=AT_DEPLOYMENT, weak=weak, via=via)
         target.put_resource(f"Uses{name}", "AWS::SNS::Topic", {"DisplayName": value})
+    # cfn-lint takes a second to import, which every run of the tests would wait for.
+    from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]  # noqa: PLC0415
+
     assert [str(each) for each in lint(json.dumps(target.template()), config=ManualArgs(regions=[EU]))] == []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_objects import CrossRegion, Parameters, PlainTarget, Stack, Synthesis, read_object
 from strongref_objects.base.errors import BadChannelError, BadNameError, NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis import Home

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
 from strongref_objects import types
 from strongref_objects.base.errors import (
@@ -38,6 +37,7 @@ from strongref_objects.types import (
     text,
 )
 from strongref_objects.types.members import key_of, members
+from tests.support.schemas import schema_of_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,7 @@ def test_there_are_thirteen_that_people_share_in_practice() -> None:
 @pytest.mark.parametrize("name", RESOURCES)
 def test_every_attribute_is_one_that_cloudformations_schema_has(name: str) -> None:
     declared = RESOURCES[name].declared
-    schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", str(declared.type_name))
+    schema = schema_of_type(str(declared.type_name))
     for member in members(RESOURCES[name]).values():
         if member.attribute not in (None, REF):
             assert member.attribute in schema.get_atts
@@ -148,7 +148,7 @@ def test_what_ref_gives_is_what_cloudformation_says_and_cloud_control_identifies
         refs = [name for name, member in members(each).items() if member.attribute == REF]
         assert refs == ([REFS[type_name]] if type_name in REFS else [])
         if refs:
-            schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name).schema
+            schema = schema_of_type(type_name).schema
             (identifier,) = schema["primaryIdentifier"]
             assert key_of(refs[0]).endswith(identifier.removeprefix("/properties/"))
 

@@ -21,7 +21,7 @@ from strongref_objects.base.errors import (
     WrongTypeError,
     a,
 )
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import (
     READY,
@@ -216,7 +216,7 @@ def test_what_cloudformation_takes_out_of_an_arn_is_what_we_take_out_of_it(name:
     known = {"Listener": "web/50dc6c495c0c9188/f2f7dc8efc522ab2", "ApplicationLoadBalancer": "web/50dc6c495c0c9188"}
     given = {"partition": "aws", "region": "eu-west-1", "account": ACCOUNT, "name": known.get(name, "name")}
     arn = fill(form.text, given)
-    late = form.pieces_of_unresolved(ARN)
+    late = form.fields_of_unresolved(ARN)
     # What has several parts, and what is not in such an ARN, is no piece that these types need.
     unneeded = {"name"} if name in known else {each for each in ("region", "account") if each not in form.text}
     for piece, value in {**given, "suffix": "amazonaws.com"}.items():

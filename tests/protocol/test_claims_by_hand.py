@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.names import ManifestSet, can_be_claim, claim_tag
-from strongref.errors import OTHER_ACCOUNT, ExportsInUseError, StackLookupError, WaitInterruptedError
+from strongref.errors import OTHER_ACCOUNT, StackLookupError, WaitInterruptedError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.inspection import TagInspector
+from strongref.refusals import ExportsInUseError
 from tests.protocol.test_janitor import examined, found
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE, stack_arn
@@ -30,7 +31,7 @@ IMPOSSIBLE = {
     "another ARN": "arn:aws:iam::111111111111:role/web",
     "no account": "arn:aws:cloudformation:us-east-1:me:stack/web/1",
     "no region": "arn:aws:cloudformation:Ireland:111111111111:stack/web/1",
-    "a set of manifests under another tag": str(SHOP),
+    "a manifest set under another tag": str(SHOP),
 }
 
 
@@ -157,7 +158,7 @@ def test_a_claim_that_the_first_look_did_not_see_counts_although_the_second_find
     """Its stack was asked about only once."""
     claim(cloud, stack_arn("gone", US, unique="9"))
     first, second, key = TagInspector(cloud), TagInspector(cloud), SCOPE.key(A)
-    seen = second.survey(cloud.stores(US, cloud.clock), SCOPE, [key])
+    seen = second.inspect_in_scope(cloud.stores(US, cloud.clock), SCOPE, [key])
     assert seen[key].stale
     second.agree(first, [seen])
     assert (seen[key].stale, TAG in seen[key].claims) == ({}, True)

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError
-from strongref.protocol.fences import FENCE_SECONDS, FencedStore, FenceHolder, OwnFence, behind_fences
+from strongref.errors import InvocationTimeoutError, OutOfTimeError
+from strongref.protocol.behind_fences import FencedStore, behind_fences
+from strongref.protocol.fences import FENCE_SECONDS, FenceHolder, OwnFence
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
 from tests.support.fake_ssm import EPOCH, FakeClock, FakeSsm
@@ -156,9 +158,9 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
     seen: list[tuple[str, bool]] = []
 
     def first(posts: list[FencedStore]) -> None:
-        posts[0].scan.note("A", plain=True)
-        posts[0].scan.note("B", plain=False)
-        posts[0].scan.note("C", plain=True)
+        posts[0].scan.note("A", unclaimed=True)
+        posts[0].scan.note("B", unclaimed=False)
+        posts[0].scan.note("C", unclaimed=True)
         world.work(posts[0], 100)
 
     def run(work: object, lasts: float) -> None:
@@ -208,7 +210,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
             )
 
     def note(posts: list[FencedStore]) -> None:
-        posts[0].scan.note("A", plain=True)
+        posts[0].scan.note("A", unclaimed=True)
         world.work(posts[0], 100)
 
     world.time.run(out_of_time)
@@ -293,11 +295,11 @@ def test_what_was_left_stays_until_others_see_the_new_fence() -> None:
 def test_giving_way_waits_for_no_lag() -> None:
     world = World()
     ports = replace(world.ports(), lag=ReadLag(10))
-    other = OwnFence(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"), "other")
+    other = OwnFence.of(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"))
 
     def give_way() -> None:
         clock = VirtualClock.lasting(world.time, 885)
-        other.put_up(clock.now() + timedelta(seconds=60), clock)
+        other.put_up(clock, Fence(other.holder.says, clock.now() + timedelta(seconds=90)))
         with pytest.raises(ChangingError):
             behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda _: None)
 
@@ -308,12 +310,12 @@ def test_giving_way_waits_for_no_lag() -> None:
 def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
     world = World()
     clock = VirtualClock.lasting(world.time, 885)
-    own = OwnFence(world.ports(), REGION, SCOPE, EXPORTER, "token")
+    own = OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)
     found = []
 
     def look() -> None:
         found.append(own.others(clock))
-        own.put_up(clock.now(), clock)
+        own.put_up(clock, Fence(own.holder.says, clock.now() + timedelta(seconds=30)))
         found.append(own.others(clock))
 
     world.time.run(look)
@@ -323,7 +325,7 @@ def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
 def test_what_is_noted_stays_small() -> None:
     looked = TagScan("request")
     for number in range(100):
-        looked.note(f"Key{number:03d}", plain=False)
+        looked.note(f"Key{number:03d}", unclaimed=False)
     assert len(looked.exceptions) == MAX_EXCEPTIONS
     assert looked.upto == f"Key{MAX_EXCEPTIONS - 1:03d}"
     assert looked.needs("Key050")

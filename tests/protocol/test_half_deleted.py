@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +14,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
 from strongref.contract.index import index_name
 from strongref.contract.values import ParameterType
-from strongref.errors import ForeignParameterError, InvocationTimeoutError, RecentlyDeletedError, UnreadableRecordError
+from strongref.errors import InvocationTimeoutError, RecentlyDeletedError, UnreadableRecordError
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.fences import FENCE_SECONDS, OwnFence
 from strongref.protocol.janitor import Janitor
@@ -22,6 +22,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.recreation import RECREATION_SECONDS, PatientWriter
 from strongref.protocol.time import Patience
+from strongref.refusals import ForeignParameterError
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT
 from strongref_cli.doctor.republishing import republish
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
@@ -29,6 +30,9 @@ from tests.support.builders import ACCOUNT, SCOPE, text
 from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.fake_ssm import FakeClock
 from tests.support.half_deleted import SECONDS, Again, RememberingCloud
+
+if TYPE_CHECKING:
+    from strongref.protocol.time import Clock
 
 BOTH = [Again.REFUSED, Again.HIDDEN]
 A = f"/strongref/exports/{name('A')}"
@@ -85,7 +89,7 @@ def test_a_secure_value_that_is_dropped_comes_back_with_the_part_of_its_record()
     cloud.deploy("network", EU, {"Exports": secret, "Others": exports({"C": "c1"})})
     with pytest.raises(LaterResourceError):
         cloud.deploy("network", EU, {"Exports": exports({"B": "b1"}), "Others": exports({"C": "c1"})}, fails=True)
-    assert f"{SCOPE.records}/Exports.1" in cloud.used_again(US)
+    assert f"{SCOPE.path('records')}/Exports.1" in cloud.used_again(US)
     cloud.deploy("network", EU, {"Exports": secret, "Others": exports({"C": "c2"})})  # reads the record next to it
     assert cloud.values(US)[name("C")] == "c2"
 
@@ -103,7 +107,7 @@ def test_a_consumer_that_is_deleted_and_created_again_imports(cloud: Remembering
 def test_a_producer_that_is_deleted_and_created_again_exports(cloud: RememberingCloud) -> None:
     cloud.delete("network", EU)
     cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
-    assert {A, f"{SCOPE.records}/Exports"} <= cloud.used_again(US)
+    assert {A, f"{SCOPE.path('records')}/Exports"} <= cloud.used_again(US)
     assert index_name("network", "Exports") in cloud.used_again(EU)
     cloud.clock.sleep(SECONDS)
     cloud.deploy("web", US, {"Imports": imports("A")})
@@ -162,15 +166,15 @@ def test_the_fence_is_renewed_while_a_name_is_waited_for(
     renewed: list[float] = []
     put_up = OwnFence.put_up
 
-    def noting(own: OwnFence, *more: Any) -> None:
+    def noting(own: OwnFence, clock: Clock, fence: Fence) -> None:
         renewed.append(sum(cloud.clock.slept))
-        put_up(own, *more)
+        put_up(own, clock, fence)
 
     monkeypatch.setattr(OwnFence, "put_up", noting)
     create = PlanExecutor._create
 
     def late(executor: PlanExecutor, *what: Any) -> None:
-        executor.clock.sleep(FENCE_SECONDS / 2 - 5)
+        executor.writer.clock.sleep(FENCE_SECONDS / 2 - 5)
         create(executor, *what)
 
     monkeypatch.setattr(PlanExecutor, "_create", late)
@@ -244,9 +248,11 @@ def test_tags_wait_for_a_parameter_that_was_created_again() -> None:
 
 
 def test_a_record_that_was_damaged_by_hand_is_reported_after_the_wait(cloud: RememberingCloud) -> None:
-    head = cloud.ssm(US).parameters()[f"{SCOPE.records}/Exports"]
+    head = cloud.ssm(US).parameters()[f"{SCOPE.path('records')}/Exports"]
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b1"}), "Others": exports({"C": "c1"})})
-    cloud.ssm(US).put_parameter(Name=f"{SCOPE.records}/Exports", Value=head.text[:-5], Type="String", Overwrite=True)
+    cloud.ssm(US).put_parameter(
+        Name=f"{SCOPE.path('records')}/Exports", Value=head.text[:-5], Type="String", Overwrite=True
+    )
     before = sum(cloud.clock.slept)
     stack = cloud.stack("network", EU)
     with pytest.raises(UnreadableRecordError):

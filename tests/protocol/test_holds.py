@@ -8,18 +8,12 @@ from typing import Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.contract.holds import HOLDS, digest
-from strongref.errors import (
-    HoldFailedError,
-    HoldMissingError,
-    HoldPendingError,
-    OutdatedRequestError,
-    PartialCreateError,
-    ProducerLeavingError,
-)
-from strongref.protocol.hold_stacks import HoldStep, next_step
+from strongref.contract.hold_stacks import HOLDS, digest
+from strongref.errors import OutdatedRequestError, PartialCreateError
+from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import StackInfo
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud

@@ -6,13 +6,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from strongref.protocol import fences as fencing
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
+from tests.support.examples import examples
 from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
@@ -45,9 +46,9 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
         (fencing.OwnFence, "others", lambda *_: None, "there: 2 exporters x import"),
         (ClaimAttempt, "_is_unchanged", lambda *_: True, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
-        (TagInspector, "said", lambda *_: {}, "there: drop x import"),
+        (TagInspector, "interpret", lambda *_: {}, "there: drop x import"),
         (ClaimAttempt, "_check_fences", lambda *_: None, "pair, there: change x import"),
-        (TagInspector, "said", lambda *_: {}, "pair, there: drop x import"),
+        (TagInspector, "interpret", lambda *_: {}, "pair, there: drop x import"),
     ],
     ids=["fence", "giving way", "second read", "record", "claims", "fence, two values", "claims of two values"],
 )
@@ -84,7 +85,7 @@ def test_unless_stale_claims_are_recognized_something_is_left_over(
 ANY_VALUES = st.sampled_from(["v1", "v2", "v3", "drop"])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(200, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_in_long_histories_of_many_actors_no_reference_is_lost(data: st.DataObject) -> None:
     """Up to seven actors with several events each, dying or not, in an order of hypothesis's choice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strongref.protocol.claims import ClaimAttempt
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.hold_keeper import HoldKeeper
 from tests.support.explorer.cases import BY_LABEL, HELD, Case, params
 
 pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]

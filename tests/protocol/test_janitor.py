@@ -1,4 +1,4 @@
-"""The janitor: what it finds, what of it it heals, and what it never touches."""
+"""The janitor: what it finds, what of it it repairs, and what it never touches."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_claim_of_another_account_of_which_nobody_can_be_asked_is_left_alone(
 def test_a_fence_whose_holder_died_is_taken_away_and_one_that_stands_is_not(cloud: Cloud) -> None:
     put_up_fence(cloud, "Dead.1", -1)
     put_up_fence(cloud, "Alive.1", 60)
-    assert found(cloud) == [Finding(FindingType.DEAD_FENCE, name("Dead.1", "fences"))]
+    assert found(cloud) == [Finding(FindingType.EXPIRED_FENCE, name("Dead.1", "fences"))]
     assert [text for text in cloud.texts(US) if "fences" in text] == [name("Alive.1", "fences").removeprefix("/")]
     assert found(cloud) == []
 
@@ -146,14 +146,14 @@ def test_what_a_producer_that_is_gone_left_behind_goes_but_for_what_is_imported(
     cloud.vanish("network", EU)
     assert found(cloud) == [
         Finding(FindingType.IMPORTED_ORPHAN, name("A"), (consumer,)),
-        Finding(FindingType.ORPHAN, name("B"), (producer,)),
-        Finding(FindingType.ORPHAN, name("Exports", "records"), (producer,)),
+        Finding(FindingType.ORPHANED, name("B"), (producer,)),
+        Finding(FindingType.ORPHANED, name("Exports", "records"), (producer,)),
     ]
     assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
     assert [finding.kind for finding in found(cloud)] == [FindingType.IMPORTED_ORPHAN]
     cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})  # its record is there, so it can go on
     cloud.deploy("web", US, {})
-    assert [finding.kind for finding in found(cloud)] == [FindingType.ORPHAN, FindingType.ORPHAN]
+    assert [finding.kind for finding in found(cloud)] == [FindingType.ORPHANED, FindingType.ORPHANED]
     assert cloud.texts(US) == {}
 
 
@@ -224,9 +224,9 @@ def test_a_value_that_was_changed_by_hand_is_reported_and_left(cloud: Cloud) -> 
     cloud.ssm(US).put_parameter(Name=name("A"), Type="String", Value="by hand", Overwrite=True)
     tended = tend(cloud)
     assert [each.findings for each in tended if each.findings] == [
-        (Finding(FindingType.DIFFERENT, name("A"), (arn(cloud, "web", US),)),)
+        (Finding(FindingType.CHANGED_BY_HAND, name("A"), (arn(cloud, "web", US),)),)
     ]
-    assert counted(tended)["Unhealed"] == 1
+    assert counted(tended)["FindingsReported"] == 1
     assert cloud.values(US)[f"{SCOPE}/A"] == "by hand"
 
 
@@ -242,7 +242,7 @@ def test_a_foreign_parameter_is_reported_and_never_touched(cloud: Cloud, tags: l
 def test_next_to_a_record_that_cannot_be_read_nothing_is_decided(cloud: Cloud) -> None:
     cloud.ssm(US).put_parameter(Name=name("Exports", "records"), Type="String", Value="{", Overwrite=True)
     before = cloud.ssm(US).snapshot()
-    assert found(cloud) == [Finding(FindingType.UNREADABLE, name("Exports", "records"))]
+    assert found(cloud) == [Finding(FindingType.UNREADABLE_RECORD, name("Exports", "records"))]
     assert cloud.ssm(US).snapshot() == before
 
 
@@ -297,8 +297,8 @@ def test_all_of_it_at_once_and_twice_the_second_time_finds_what_needs_a_person_o
         cloud.vanish(f"network{number}", EU)
     cloud.ssm(US).put_parameter(Name=name("Theirs"), Type="String", Value="x")
     counts = counted(tend(cloud))
-    assert counts == Counter(Values=2 * 6 + 1, Orphans=9, Foreign=1, Healed=9, Unhealed=1)
-    assert counted(tend(cloud)) == Counter(Values=2 * 3 + 1, Foreign=1, Unhealed=1)
+    assert counts == Counter(Values=2 * 6 + 1, Orphaned=9, Foreign=1, RepairsMade=9, FindingsReported=1)
+    assert counted(tend(cloud)) == Counter(Values=2 * 3 + 1, Foreign=1, FindingsReported=1)
     assert {f"{SCOPE}/A", f"{SCOPE}/B"} <= cloud.values(US).keys()
 
 
@@ -344,7 +344,7 @@ def test_when_time_runs_short_it_tells_up_to_where_it_came_and_goes_on_from_ther
     assert turns > 2
     marks = [each.mark for each in done if each.values]
     assert sorted(set(marks)) == marks
-    assert counted(done) == Counter(Values=3 * PART + 1, Foreign=1, Unhealed=1)
+    assert counted(done) == Counter(Values=3 * PART + 1, Foreign=1, FindingsReported=1)
 
 
 def test_a_janitor_that_only_looks_finds_the_same_and_writes_nothing(cloud: Cloud) -> None:
@@ -362,8 +362,8 @@ def test_a_janitor_that_only_looks_finds_the_same_and_writes_nothing(cloud: Clou
         FindingType.STALE_CLAIM,
         FindingType.MISSING,
         FindingType.FOREIGN,
-        FindingType.DEAD_FENCE,
-        FindingType.INDEX,
+        FindingType.EXPIRED_FENCE,
+        FindingType.INDEX_ENTRY,
     }
     assert found(cloud) == seen
     assert {each.kind for each in found(cloud)} == {FindingType.FOREIGN, FindingType.RESTORED}
@@ -432,7 +432,7 @@ def test_a_scope_that_cannot_be_repaired_stops_no_other_one(cloud: Cloud, monkey
 
     done = [each for tended in Janitor(ports, US, ACCOUNT, failed=note).tend(cloud.clock) for each in tended.findings]
     assert [(each.kind, each.parameter) for each in done] == [
-        (FindingType.UNKNOWN, name("A")),
+        (FindingType.FAILED_CALL, name("A")),
         (FindingType.MISSING, name("A", scope=OTHER_SCOPE)),
     ]
     assert failed == [(name("A"), "AccessDeniedError")]

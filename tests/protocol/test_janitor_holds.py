@@ -11,7 +11,7 @@ import pytest
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.contract.event import RequestType
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import AccessDeniedError, OutOfTimeError
@@ -31,7 +31,7 @@ from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.cloudformation.stacks import UPDATING
 
 if TYPE_CHECKING:
-    from strongref.protocol.hold_stacks import HoldKeeper
+    from strongref.protocol.hold_keeper import HoldKeeper
 
 HOUR = 3600.0
 INDEX = index_name("network", "Exports")
@@ -122,7 +122,7 @@ def test_a_janitor_that_only_looks_says_of_a_hold_what_a_repair_would(cloud: Clo
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
     cloud.deploy("web", US, {"Imports": imports("A")})
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)}, outputs=[])
-    assert tend(cloud, repairs=False) == [FindingType.UNPROTECTED]
+    assert tend(cloud, repairs=False) == [FindingType.HOLD_IMPOSSIBLE]
     cloud.stack("network", EU).status = UPDATING
     assert tend(cloud, repairs=False) == [FindingType.HOLD_PENDING]
     cloud.stack("network", EU).status = "UPDATE_COMPLETE"
@@ -143,7 +143,7 @@ def test_a_forgotten_output_needs_a_person(cloud: Cloud) -> None:
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
     cloud.deploy("web", US, {"Imports": imports("A")})
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)}, outputs=[])
-    assert tend(cloud) == [FindingType.UNPROTECTED]
+    assert tend(cloud) == [FindingType.HOLD_IMPOSSIBLE]
     cloud.stack("network", EU).status = UPDATING
     assert tend(cloud) == [FindingType.HOLD_PENDING]
 
@@ -153,7 +153,7 @@ def test_a_hold_that_cannot_be_made_is_not_reported_as_repaired(cloud: Cloud) ->
     cloud.deploy("web", US, {"Imports": imports("A")})
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Hold=HOLD)})
     cloud.fail_stacks("not authorized")
-    assert tend(cloud) == [FindingType.UNPROTECTED]
+    assert tend(cloud) == [FindingType.HOLD_IMPOSSIBLE]
 
 
 @pytest.mark.parametrize("again", [1, 0], ids=["few values", "too many values"])
@@ -330,7 +330,7 @@ def test_what_the_index_lacks_is_added_from_the_records(held: Cloud) -> None:
     """After an upgrade: exports of a version that had no index."""
     wanted = index(held)
     held.ssm(EU).delete_parameters(Names=[INDEX])
-    assert tend(held) == [FindingType.INDEX]
+    assert tend(held) == [FindingType.INDEX_ENTRY]
     assert index(held) == wanted
     assert (tend(held), tend(held, EU)) == ([], [])
 
@@ -339,7 +339,7 @@ def test_places_without_a_record_are_removed(held: Cloud) -> None:
     wanted = index(held)
     wrong = entry(held, IN_US, Place(ACCOUNT, US, "other"), Place(ACCOUNT, "ap-southeast-2", "web"))
     put(held, INDEX, wrong[INDEX[1:]].encode())
-    assert tend(held, EU) == [FindingType.INDEX]
+    assert tend(held, EU) == [FindingType.INDEX_ENTRY]
     assert index(held) == wanted
 
 
@@ -355,7 +355,7 @@ def test_places_in_other_accounts_and_those_of_stacks_at_work_stay(held: Cloud) 
 def test_entries_of_deleted_stacks_go(held: Cloud) -> None:
     held.vanish("web", US)
     held.vanish("network", EU)
-    assert tend(held, EU) == [FindingType.STALE_HOLD, FindingType.INDEX]
+    assert tend(held, EU) == [FindingType.STALE_HOLD, FindingType.INDEX_ENTRY]
     assert index(held) == {}
 
 
@@ -365,14 +365,14 @@ def test_a_stack_that_is_deployed_between_the_looks_keeps_its_entry(held: Cloud)
     network = held.stack("network", EU)
     held.clock.on_sleep = lambda _: setattr(network, "updates", network.updates + 1)
     found = tend(held, EU)
-    assert found == ([] if held.lag.seconds else [FindingType.INDEX])
+    assert found == ([] if held.lag.seconds else [FindingType.INDEX_ENTRY])
 
 
 @pytest.mark.parametrize("repairs", [True, False])
 def test_a_hold_stays_while_a_record_that_may_need_it_cannot_be_read(held: Cloud, *, repairs: bool) -> None:
     before = hold_stacks(held)
     held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
-    assert tend(held, repairs=repairs) == ["Unreadable"]
+    assert tend(held, repairs=repairs) == ["unreadable-record"]
     assert hold_stacks(held) == before
 
 
@@ -383,5 +383,5 @@ def test_a_record_that_becomes_unreadable_meanwhile_does_not_take_the_hold_away(
     before = hold_stacks(held)
     held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
     monkeypatch.setattr(janitor, "_of_living_stacks", lambda *_: RecordedExports({}, torn=False))
-    assert tend(held, repairs=repairs) == ["Unreadable", *(["HoldsPending"] if repairs else [])]
+    assert tend(held, repairs=repairs) == ["unreadable-record", *(["hold-pending"] if repairs else [])]
     assert hold_stacks(held) == before

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.releases import RELEASES
@@ -24,6 +24,7 @@ from tests.protocol.test_janitor import OLD_FENCE, examined, found, name
 from tests.protocol.test_scenarios import EU, US, exports, imports
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloud import Cloud
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +76,7 @@ def fail_store(
 
 def unknown(findings: list[Finding]) -> list[tuple[str, bool]]:
     """The parameters that nothing is known about, and whether the finding says why."""
-    return [(each.parameter, "AccessDenied" in each.why) for each in findings if each.kind is FindingType.UNKNOWN]
+    return [(each.parameter, "AccessDenied" in each.why) for each in findings if each.kind is FindingType.FAILED_CALL]
 
 
 def is_restored(cloud: Cloud) -> bool:
@@ -134,7 +135,7 @@ def test_a_repair_that_fails_is_reported_as_that_and_the_others_are_made(
     fail_store(monkeypatch, method, part)
     findings = found(cloud)
     assert unknown(findings) == [(left, True)]
-    assert {each.parameter for each in findings if each.kind is not FindingType.UNKNOWN} == repaired
+    assert {each.parameter for each in findings if each.kind is not FindingType.FAILED_CALL} == repaired
     assert is_restored(cloud)
 
 
@@ -194,7 +195,7 @@ def test_a_record_that_says_anything_stops_nothing(cloud: Cloud, head: str) -> N
     cloud.ssm(US).put_parameter(Name=name("Odd", "records", BASE), Type="String", Value=head)
     cloud.clock.sleep(1)
     findings = found(cloud)
-    assert {each.kind for each in findings} & {FindingType.UNKNOWN, FindingType.UNREADABLE}
+    assert {each.kind for each in findings} & {FindingType.FAILED_CALL, FindingType.UNREADABLE_RECORD}
     assert is_restored(cloud)
     assert name("Odd", "records", BASE) in cloud.ssm(US).parameters()
 
@@ -207,7 +208,7 @@ NAMES = st.lists(
 TREES = st.sampled_from(["exports", "records", "fences", "index", "holds", "releases", "manifests"])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TREES, NAMES, JSON), max_size=5), st.text(min_size=1, max_size=9), st.sampled_from([US, EU]))
 def test_whatever_is_stored_the_rest_is_tended(odd: list[tuple[str, list[str], object]], tag: str, region: str) -> None:
     cloud = Cloud()
@@ -261,7 +262,7 @@ def test_what_only_the_second_look_sees_is_left_to_the_next_run(
 
         first.setattr(owner, method, once)
         kinds = {each.kind for each in found(cloud)}
-    assert kinds & {FindingType.UNKNOWN, FindingType.UNKNOWN_CLAIM}
+    assert kinds & {FindingType.FAILED_CALL, FindingType.UNKNOWN_CLAIM}
     assert stored() == before
     found(cloud)
     assert stored() != before
@@ -287,8 +288,8 @@ def test_what_takes_an_invocation_all_its_time_is_left_out(cloud: Cloud, monkeyp
     done, error = visit(cloud, done[-1].mark, skip=True)
     assert error is None
     findings = [finding for each in done for finding in each.findings]
-    assert [each for each in findings if each.kind is FindingType.UNKNOWN] == [
-        Finding(FindingType.UNKNOWN, f"/strongref/exports/{BASE}")
+    assert [each for each in findings if each.kind is FindingType.FAILED_CALL] == [
+        Finding(FindingType.FAILED_CALL, f"/strongref/exports/{BASE}")
     ]
     assert is_restored(cloud)
     assert cloud.ssm(US).parameters()[LOST].tags
@@ -317,6 +318,6 @@ def test_a_region_whose_holds_cannot_be_listed_is_asked_once(monkeypatch: pytest
         return real(store, path, **how)
 
     monkeypatch.setattr(SsmStore, "under", under)
-    unknown = [each for each in found(cloud) if each.kind is FindingType.UNKNOWN]
+    unknown = [each for each in found(cloud) if each.kind is FindingType.FAILED_CALL]
     assert sorted(each.stacks for each in unknown) == [(cloud.stack(f"web{number}", US).arn,) for number in range(3)]
     assert asked == [HOLDS]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.errors import BadRequestError, ExportsInUseError, OutdatedRequestError, StrongRefError
+from strongref.errors import BadRequestError, OutdatedRequestError, StrongRefError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ExportsInUseError
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.requests import SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import ROLLBACK, FakeStack

@@ -8,24 +8,26 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from strongref.contract.fence import IN_FLIGHT
 from strongref.contract.names import Key
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import AlreadyExistsError, ForeignParameterError
+from strongref.errors import AlreadyExistsError
 from strongref.protocol import lag
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.executor import PlanExecutor
-from strongref.protocol.exports import ExportAttempt
+from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFence
 from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
-from strongref.protocol.planner import ExportIdentity
+from strongref.protocol.recreation import PatientWriter
 from strongref.protocol.side_by_side import Work, carry_out, in_turn
+from strongref.protocol.stored_exports import ExportIdentity
+from strongref.refusals import ForeignParameterError
 from tests.support.builders import SCOPE
 from tests.support.explorer.cases import (
     BY_LABEL,
@@ -43,7 +45,11 @@ from tests.support.explorer.session import NOW, SLOW
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from strongref.contract.fence import Fence
     from strongref.protocol.ports import Store
+    from strongref.protocol.time import Clock
 
 
 pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
@@ -73,15 +79,15 @@ def test_a_fence_that_is_renewed_protects_all_along(monkeypatch: pytest.MonkeyPa
     renewed: set[datetime] = set()
     put_up = OwnFence.put_up
 
-    def noting(own: OwnFence, ends: datetime, *more: Any) -> None:
-        renewed.add(ends)
-        put_up(own, ends, *more)
+    def noting(own: OwnFence, clock: Clock, fence: Fence) -> None:
+        renewed.add(fence.expires_at)
+        put_up(own, clock, fence)
 
     monkeypatch.setattr(OwnFence, "put_up", noting)
     slow = replace(changes("E", "v1", "v2"), slow_after=operations)
     report = Case(f"there: change, slow after {operations} x import", [slow, I("I")], there).explorer(lag=1).walk()
     assert report.holds
-    fence = timedelta(seconds=FENCE_SECONDS)
+    fence = timedelta(seconds=FENCE_SECONDS) + IN_FLIGHT
     assert renewed == {NOW + fence, NOW + SLOW + fence}
 
 
@@ -107,7 +113,7 @@ def test_without_the_margin_a_reference_is_lost(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("case", params([DROPPED_BY_A_CREATE, CREATED_AND_CHANGED]))
 def test_what_does_more_than_create_has_to_wait(monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
-    monkeypatch.setattr(ExportAttempt, "create_at_once", lambda self, fenced: self.carry_out(fenced))
+    monkeypatch.setattr(ExportAttempt, "create_without_waiting", lambda self, fenced: self.carry_out(fenced))
     assert case.explorer(lag=1).walk().lost
 
 
@@ -144,7 +150,7 @@ class AppearingStore:
         self.shows_everything = True
 
 
-NAME = SCOPE.value(Key("K"))
+NAME = SCOPE.parameter_name(Key("K"))
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -153,7 +159,7 @@ def test_what_appears_where_a_value_is_to_go_is_read_after_a_wait(*, waits: bool
     store, clock = AppearingStore(), FakeClock()
     clock.on_sleep = store.wait
     export = ExportIdentity(PRODUCER, "Exports")
-    executor = PlanExecutor(cast("Store", store), export, clock, ReadLag(2.0 if waits else 0.0))
+    executor = PlanExecutor(PatientWriter(cast("Store", store), clock, ReadLag(2.0 if waits else 0.0)), export)
     steps = executor.execute(ExportPlan(SCOPE, (Create(Key("K"), Value(ParameterType.STRING, "v"), export.tags),)))
     with pytest.raises(ForeignParameterError) if waits else nullcontext():
         carry_out([Work(cast("Store", store), steps)])

@@ -9,17 +9,19 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.format import HOLD_FORMAT, HOLD_WRITER
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import index_name
 from strongref.contract.names import ManifestSet, Producer
-from strongref.errors import ChangingError, NewerFormatError, PartialCreateError
+from strongref.errors import NewerFormatError, PartialCreateError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.doctor.republishing import republish
-from strongref_cli.overview.exports import Claim, ImportState, Protection
+from strongref_cli.overview.exports import Claim
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.published_exports import PublishedExports
 from tests.protocol.test_holds import HELD, hold_stacks, holding
@@ -32,7 +34,7 @@ from tests.support.fake_ssm import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HEAD = f"{SCOPE.records}/Exports"
+HEAD = f"{SCOPE.path('records')}/Exports"
 A = f"/strongref/exports/{name('A')}"
 NEWER = json.dumps({"format": 2, "writer": "9.8.7", "publishes": {}})
 SAYS = "has format 2, written by strongref 9.8.7"
@@ -105,7 +107,7 @@ def test_an_import_of_before_is_released(cloud: Cloud) -> None:
 
 
 def _today(cloud: Cloud) -> str:
-    others = json.loads(cloud.ssm(US).parameters()[f"{SCOPE.records}/Others"].text)
+    others = json.loads(cloud.ssm(US).parameters()[f"{SCOPE.path('records')}/Others"].text)
     return json.dumps({**others, "values": {"A": "a1", "B": "b1"}})
 
 
@@ -114,10 +116,10 @@ def test_the_janitor_reports_it_and_leaves_its_exports_alone(cloud: Cloud) -> No
     cloud.vanish("network", EU)  # otherwise deleted
     before = cloud.texts(US)
     for findings in (examined(cloud), found(cloud)):
-        assert [(each.kind, each.parameter) for each in findings if each.kind is FindingType.NEWER] == [
-            (FindingType.NEWER, HEAD)
+        assert [(each.kind, each.parameter) for each in findings if each.kind is FindingType.NEWER_FORMAT] == [
+            (FindingType.NEWER_FORMAT, HEAD)
         ]
-        assert SAYS in next(each.why for each in findings if each.kind is FindingType.NEWER)
+        assert SAYS in next(each.why for each in findings if each.kind is FindingType.NEWER_FORMAT)
     assert cloud.texts(US) == before
 
 
@@ -134,7 +136,7 @@ def test_a_hold_that_a_newer_record_may_name_stays(held: Cloud) -> None:
     write(held, HEAD)
     before = holding(held)
     assert before
-    assert {each.kind for each in found(held)} == {FindingType.NEWER}
+    assert {each.kind for each in found(held)} == {FindingType.NEWER_FORMAT}
     assert holding(held) == before
 
 
@@ -142,7 +144,7 @@ def test_people_are_refused(cloud: Cloud) -> None:
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)
     with pytest.raises(NewerFormatError, match=SAYS):
         republish(ports, cloud.clock, US, SCOPE, None)
-    claim = Claim(stack_arn("web"), "strongref:claim:1", ImportState.CURRENT, Protection.NONE)
+    claim = Claim(stack_arn("web"), "strongref:claim:1", ImportState.CURRENT, Protection.UNPROTECTED)
     before = cloud.texts(US)
     with pytest.raises(NewerFormatError, match=SAYS):
         release(ports, cloud.clock, [ClaimedValue(US, SCOPE, claim, SCOPE.key(A))], "me", "why")
@@ -173,7 +175,7 @@ def test_an_index_entry_is_neither_overwritten_nor_deleted() -> None:
 def test_the_janitor_reports_index_entries_and_fences() -> None:
     cloud = Cloud()
     cloud.deploy("network", US, {"Exports": exports({"A": "a1"})})
-    fence = f"{SCOPE.fences}/Somebody.1"
+    fence = f"{SCOPE.path('fences')}/Somebody.1"
     write(cloud, INDEX)
     write(cloud, fence)
     cloud.deploy("base", US, {"Exports": exports({"A": "a1"})})
@@ -181,9 +183,9 @@ def test_the_janitor_reports_index_entries_and_fences() -> None:
     cloud.clock.sleep(3600)
     kinds = {(each.kind, each.parameter) for each in found(cloud)}
     assert kinds == {
-        (FindingType.NEWER, INDEX),
-        (FindingType.NEWER, fence),
-        (FindingType.INDEX, index_name("base", "Exports")),
+        (FindingType.NEWER_FORMAT, INDEX),
+        (FindingType.NEWER_FORMAT, fence),
+        (FindingType.INDEX_ENTRY, index_name("base", "Exports")),
     }
     assert cloud.texts(US)[INDEX.removeprefix("/")] == cloud.texts(US)[fence.removeprefix("/")] == NEWER
 
@@ -191,7 +193,7 @@ def test_the_janitor_reports_index_entries_and_fences() -> None:
 def test_a_fence_is_waited_for_and_never_deleted() -> None:
     cloud = Cloud()
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
-    fence = f"{SCOPE.fences}/Exports.1"
+    fence = f"{SCOPE.path('fences')}/Exports.1"
     cloud.ssm(US)._clock = cloud.clock.now
     write(cloud, fence)
     with pytest.raises(ChangingError, match=r"by strongref 9\.8\.7, until"):
@@ -212,7 +214,7 @@ def test_a_hold_stack_is_neither_updated_nor_deleted(held: Cloud) -> None:
     held.clock.sleep(2 * 3600)
     ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
     findings = [each for tended in Janitor(ports, EU, ACCOUNT).tend(held.clock) for each in tended.findings]
-    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
+    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER_FORMAT, hold.name)]
     assert hold_stacks(held) == [hold]
 
 
@@ -225,7 +227,7 @@ def test_the_importing_regions_janitor_reports_a_hold_stack(held: Cloud, repairs
     ports = Ports(held.stores, held, Patience(5, 2, lambda: 0.5), held.token)
     janitor = Janitor(ports, US, ACCOUNT, repairs)
     findings = [each for tended in janitor.tend(held.clock) for each in tended.findings]
-    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER, hold.name)]
+    assert [(each.kind, each.parameter) for each in findings] == [(FindingType.NEWER_FORMAT, hold.name)]
     assert hold_stacks(held) == [hold]
 
 

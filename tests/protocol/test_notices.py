@@ -10,12 +10,13 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.notices import NoticeType
-from strongref.errors import ConflictingExportError, ExportsInUseError, ExportsKeptError, OutOfTimeError, StoreError
+from strongref.errors import OutOfTimeError, StoreError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor, JanitorProgress, notices
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ExportsKeptError
 from tests.support.builders import ACCOUNT, WEB
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
@@ -218,7 +219,7 @@ def test_however_a_cleanup_is_cut_into_invocations_each_value_is_reported_once(e
 
 FOUND = [
     Finding(FindingType.STALE_CLAIM, f"/strongref/exports/web/{ACCOUNT}/{EU}/network/A", (WEB,)),
-    Finding(FindingType.DIFFERENT, f"/strongref/exports/web/{ACCOUNT}/{EU}/network/B", (WEB,)),
+    Finding(FindingType.CHANGED_BY_HAND, f"/strongref/exports/web/{ACCOUNT}/{EU}/network/B", (WEB,)),
     Finding(FindingType.WITHDRAWN, f"/strongref/exports/web/{ACCOUNT}/{EU}/network/C", (WEB,)),
 ]
 
@@ -226,8 +227,8 @@ FOUND = [
 def test_the_janitor_reports_repairs_and_what_needs_a_person_apart_and_nothing_else() -> None:
     found = {notice.type: detail_of(notice)["findings"] for notice in notices(ACCOUNT, US, FOUND)}
     assert {kind: [each["finding"] for each in listed] for kind, listed in found.items()} == {
-        NoticeType.REPAIRS_MADE: ["StaleClaims"],
-        NoticeType.FINDINGS_REPORTED: ["Different"],
+        NoticeType.REPAIRS_MADE: ["stale-claim"],
+        NoticeType.FINDINGS_REPORTED: ["changed-by-hand"],
     }
 
 

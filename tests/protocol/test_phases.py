@@ -6,7 +6,7 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.requests import OnChange
-from strongref.protocol.phases import POLICIES, ClaimPolicy, Phase, claim_policy, phase_of
+from strongref.protocol.phases import POLICIES, ClaimPolicy, ImportPolicy, Phase, claim_policy, phase_of
 from strongref.protocol.ports import StackInfo
 from tests.support.builders import WEB
 
@@ -34,14 +34,14 @@ def stack(status: str) -> StackInfo:
 def test_the_phase_follows_from_the_request_and_the_stacks_status(
     request_type: RequestType, status: str, phase: Phase
 ) -> None:
-    assert phase_of(request_type, stack(status)) is phase
+    assert phase_of(request_type, lambda: stack(status)) is phase
 
 
 @pytest.mark.parametrize(
     ("request_type", "phase"), [(CREATE, Phase.CREATE), (UPDATE, Phase.UPDATE), (DELETE, Phase.DELETE)]
 )
 def test_of_a_stack_that_is_gone_only_the_request_is_known(request_type: RequestType, phase: Phase) -> None:
-    assert phase_of(request_type, None) is phase
+    assert phase_of(request_type, lambda: None) is phase
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,31 @@ def test_the_policy_follows_from_the_phase_and_on_change(
 
 
 def test_every_phase_has_a_policy_for_every_choice() -> None:
-    assert {phase: set(row) for phase, row in POLICIES.items()} == {phase: set(OnChange) for phase in Phase}
+    assert {phase: set(policy.exports) for phase, policy in POLICIES.items()} == {
+        phase: set(OnChange) for phase in Phase
+    }
+
+
+def test_a_phase_is_looked_up_only_where_it_matters() -> None:
+    def look() -> StackInfo | None:
+        raise AssertionError
+
+    assert phase_of(CREATE, look) is Phase.CREATE
+
+
+@pytest.mark.parametrize(
+    ("phase", "policy"),
+    [
+        (Phase.CREATE, ImportPolicy.CLAIM),
+        (Phase.CREATE_ROLLBACK, ImportPolicy.RELEASE),
+        (Phase.UPDATE, ImportPolicy.CLAIM),
+        (Phase.ROLLBACK, ImportPolicy.CLAIM_UNHELD),
+        (Phase.CLEANUP, ImportPolicy.RELEASE),
+        (Phase.DELETE, ImportPolicy.CLEAN),
+    ],
+)
+def test_what_an_import_does_follows_from_the_phase(phase: Phase, policy: ImportPolicy) -> None:
+    assert POLICIES[phase].imports is policy
 
 
 def test_the_rollback_of_an_update_that_propagated_propagates_back() -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, claim_tag, owner_tag
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.protocol.phases import ClaimPolicy
-from strongref.protocol.planner import Owner, ValueTags, is_up_to_date, split_tags
+from strongref.protocol.planner import is_up_to_date
+from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from tests.support.builders import (
     FORMER,
     ME,
@@ -240,7 +241,7 @@ def test_a_foreign_parameter_is_refused_and_its_owner_named(producer: str | None
     there = stock(values(A=value, B="1"))
     with pytest.raises(ForeignParameterError) as refused:
         plan(values(A="1", B="1", C="1"), there, {A: foreign(producer), B: ours()})
-    assert refused.value.foreign == {SCOPE.value(A): producer}
+    assert refused.value.foreign == {SCOPE.parameter_name(A): producer}
 
 
 def test_a_foreign_parameter_that_is_not_wanted_is_left_alone() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from strongref.contract.names import Key
-from strongref.errors import ExportsInUseError
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
+from strongref.refusals import ExportsInUseError
 from tests.support.builders import (
     FORMER,
     ME,

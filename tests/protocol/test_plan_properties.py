@@ -5,15 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from strongref.contract.names import Key, owner_tag
 from strongref.contract.record import Record
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect, plan_export
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError
 from tests.support.builders import FORMER, ME, NETWORK, SCOPE, SHOP, WEB, PlanParts, items, parts, secure, text
+from tests.support.examples import examples
 from tests.support.model_stock import GONE, Held, Model, finish, steps
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def _it_is_in_use(error: ExportsInUseError, model: Model, wanted: Mapping[Key, V
         assert wanted.get(key) != model.values[key].value
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED, WHEN)
 def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     plan = attempt(model, wanted, when)
@@ -124,7 +126,7 @@ def test_no_plan_touches_a_key_twice(model: Model, wanted: dict[Key, Value], whe
         assert not plan.kept.keys() & set(named)
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED, WHEN)
 def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     before = dict(model.values)
@@ -144,7 +146,7 @@ def test_no_claimed_value_changes_or_goes(model: Model, wanted: dict[Key, Value]
         assert ClaimPolicy.KEEP in when or not plan.kept
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED, WHEN)
 def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     before, records = dict(model.values), dict(model.records)
@@ -163,7 +165,7 @@ def test_nothing_of_anybody_else_is_touched(model: Model, wanted: dict[Key, Valu
         assert {name: model.records[name] for name in others} == {name: records[name] for name in others}
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED, WHEN)
 def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: ClaimPolicy) -> None:
     plan = attempt(model, wanted, when)
@@ -179,7 +181,7 @@ def test_a_plan_is_enough(model: Model, wanted: dict[Key, Value], when: ClaimPol
         assert is_up_to_date(ME, wanted, model.stock())
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED)
 def test_what_is_created_changed_or_adopted_is_tagged(model: Model, wanted: dict[Key, Value]) -> None:
     plan = attempt(model, wanted, ClaimPolicy.REFUSE)
@@ -192,7 +194,7 @@ def test_what_is_created_changed_or_adopted_is_tagged(model: Model, wanted: dict
             assert plan.create[key][1].keys() >= {owner_tag(name) for name in model.publishing(key)}
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED, st.integers(0, 12))
 def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted: dict[Key, Value], done: int) -> None:
     before = dict(model.values)
@@ -210,7 +212,7 @@ def test_a_plan_that_dies_anywhere_is_finished_by_the_next(model: Model, wanted:
         assert planned(model, wanted).writes == 0
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(ANY, PUBLISHED)
 def test_settled_means_that_only_strays_are_left_to_write(model: Model, wanted: dict[Key, Value]) -> None:
     plan = attempt(model, wanted, ClaimPolicy.REFUSE)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.errors import (
+from strongref.errors import PartialCreateError, StrongRefError
+from strongref.refusals import (
     ChangingError,
     ConflictingExportError,
     ExportsInUseError,
@@ -17,8 +18,6 @@ from strongref.errors import (
     NoSuchExportError,
     NoSuchProducerError,
     NothingExportedError,
-    PartialCreateError,
-    StrongRefError,
     TooManyClaimsError,
     UnsettledError,
 )

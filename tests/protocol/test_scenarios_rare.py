@@ -8,7 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
-from strongref.errors import AccessDeniedError, ExportsInUseError, NoSuchExportError, PartialCreateError, StrongRefError
+from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError
+from strongref.refusals import ExportsInUseError, NoSuchExportError
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError

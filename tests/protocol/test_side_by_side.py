@@ -8,7 +8,7 @@ import pytest
 
 from strongref.protocol import fences
 from strongref.protocol.ports import Ports
-from strongref.protocol.side_by_side import Work, at_once, carry_out, in_turn
+from strongref.protocol.side_by_side import Work, call_all, carry_out, in_turn
 from strongref.protocol.time import Patience
 from tests.protocol.test_calls import exports, imports
 from tests.support.builders import SCOPE
@@ -123,7 +123,7 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
     cloud = Cloud()
     clock = FakeClock(remaining=600)
     ports = Ports(cloud.stores, cloud, Patience(0, 0, lambda: 0.0), cloud.token)
-    own = fences.OwnFence(ports, US, SCOPE, fences.FenceHolder("X", "somebody"), "t")
+    own = fences.OwnFence.of(ports, US, SCOPE, fences.FenceHolder("X", "somebody"))
     lease = fences.FenceLease.begin([own], clock, 0)
     clock.sleep(fences.FENCE_SECONDS / 2 + 1)
     put_up, renewed = lease._put_up, []
@@ -143,5 +143,5 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
 
 def test_results_come_in_the_order_of_the_calls() -> None:
     store = Cloud().stores(US, FakeClock())
-    assert at_once(store, [lambda: 1, lambda: 2]) == [1, 2]
-    assert at_once(store, []) == []
+    assert call_all(store, [lambda: 1, lambda: 2]) == [1, 2]
+    assert call_all(store, []) == []

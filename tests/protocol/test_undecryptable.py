@@ -18,7 +18,7 @@ from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
 
 P = f"/strongref/exports/{name('Db/P')}"
-TAIL, HEAD = f"{SCOPE.records}/Secrets.1", f"{SCOPE.records}/Secrets"
+TAIL, HEAD = f"{SCOPE.path('records')}/Secrets.1", f"{SCOPE.path('records')}/Secrets"
 SECRETS: dict[str, Any] = {"Db": {"P": "hunter2", "Host": "db"}, "User": "admin"}
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
-from strongref.errors import BadRequestError, ExportsInUseError
+from strongref.errors import BadRequestError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
 from strongref.protocol.ports import Ports, StackInfo
 from strongref.protocol.staleness import ClaimingStack, is_stale_twice
 from strongref.protocol.time import Patience
+from strongref.refusals import ExportsInUseError
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud

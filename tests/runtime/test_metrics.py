@@ -13,11 +13,7 @@ import pytest
 from strongref.contract.response import Response, ResponseTooLargeError
 from strongref.errors import (
     BadRequestError,
-    ChangingError,
     ErrorMetric,
-    ExportsInUseError,
-    InUse,
-    NoSuchProducerError,
     PartialCreateError,
     ReinvokeError,
     StackLookupError,
@@ -25,6 +21,7 @@ from strongref.errors import (
     StrongRefError,
     WaitInterruptedError,
 )
+from strongref.refusals import ChangingError, ExportsInUseError, InUse, NoSuchProducerError
 from strongref.runtime.custom_resource import CustomResource
 from tests.support.response_server import FakeContext, ResponseServer
 from tests.support.verifying import CREDULOUS

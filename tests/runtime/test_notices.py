@@ -10,9 +10,10 @@ import pytest
 
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.response import Response
-from strongref.errors import ExportsInUseError, InUse, OutOfTimeError
+from strongref.errors import OutOfTimeError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import JanitorProgress
+from strongref.refusals import ExportsInUseError, InUse
 from strongref.runtime.custom_resource import CustomResource
 from strongref.runtime.outbox import Outbox
 from strongref.runtime.schedule import ScheduledFunction
@@ -157,8 +158,8 @@ class Janitor:
 
 
 STALE = JanitorProgress(("a", "A"), 5, (Finding(FindingType.STALE_CLAIM, A),))
-DIFFERENT = JanitorProgress(("b", "B"), 5, (Finding(FindingType.DIFFERENT, A), Finding(FindingType.WITHDRAWN, A)))
-BUSY = JanitorProgress(("c", "C"), 5, (Finding(FindingType.ORPHAN, A),), busy=True)
+DIFFERENT = JanitorProgress(("b", "B"), 5, (Finding(FindingType.CHANGED_BY_HAND, A), Finding(FindingType.WITHDRAWN, A)))
+BUSY = JanitorProgress(("c", "C"), 5, (Finding(FindingType.ORPHANED, A),), busy=True)
 
 
 def test_the_janitor_sends_one_notice_of_repairs_and_one_of_findings() -> None:
@@ -166,8 +167,8 @@ def test_the_janitor_sends_one_notice_of_repairs_and_one_of_findings() -> None:
     ScheduledFunction(Janitor(STALE, DIFFERENT, BUSY, STALE), lambda *_: None, Outbox(bus))({}, FakeContext())
     found = {notice.type: [each["finding"] for each in detail_of(notice)["findings"]] for notice in bus.sent}
     assert found == {
-        NoticeType.REPAIRS_MADE: ["StaleClaims", "StaleClaims"],
-        NoticeType.FINDINGS_REPORTED: ["Different"],
+        NoticeType.REPAIRS_MADE: ["stale-claim", "stale-claim"],
+        NoticeType.FINDINGS_REPORTED: ["changed-by-hand"],
     }
     assert detail_of(bus.sent[0])["region"] == "us-east-1"
 

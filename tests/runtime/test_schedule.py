@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OUT_OF_TIME = OutOfTimeError("ListTagsForResource", "OutOfTime", "/strongref/exports/web/a", "us-east-1")
 EVENT = {"detail-type": "Scheduled Event"}
-ORPHAN = Finding(FindingType.ORPHAN, "/strongref/exports/web/1/eu-west-1/network/A")
+ORPHAN = Finding(FindingType.ORPHANED, "/strongref/exports/web/1/eu-west-1/network/A")
 FOREIGN = Finding(FindingType.FOREIGN, "/strongref/exports/web/1/eu-west-1/network/B")
 
 
@@ -75,20 +75,20 @@ def test_it_checks_the_functions_own_region_and_counts_its_findings(capsys: pyte
     ScheduledFunction(rounds.made, other)(EVENT, FakeContext())
     assert rounds.where == ("111111111111", "us-east-1")
     assert rounds.after == ("", "")
-    assert counts(capsys) == {"Values": 12, "Orphans": 2, "Foreign": 1, "Healed": 2, "Unhealed": 1}
+    assert counts(capsys) == {"Values": 12, "Orphaned": 2, "Foreign": 1, "RepairsMade": 2, "FindingsReported": 1}
     assert other.invoked == []
 
 
 def test_a_run_without_findings_emits_zeros_that_end_an_alarm(capsys: pytest.CaptureFixture[str]) -> None:
     ScheduledFunction(Rounds().made, Lambda())(EVENT, FakeContext())
-    assert counts(capsys) == {"Healed": 0, "Unhealed": 0}
+    assert counts(capsys) == {"RepairsMade": 0, "FindingsReported": 0}
 
 
 def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytest.CaptureFixture[str]) -> None:
     other = Lambda()
     first = Rounds(JanitorProgress(("a", "A"), 5, (FOREIGN,)), error=OUT_OF_TIME)
     ScheduledFunction(first.made, other)(EVENT, FakeContext())
-    assert counts(capsys) == {"Values": 5, "Foreign": 1, "Healed": 0, "Unhealed": 1}
+    assert counts(capsys) == {"Values": 5, "Foreign": 1, "RepairsMade": 0, "FindingsReported": 1}
     assert other.invoked == [(FUNCTION, {CONTINUATION_FIELD: {"Turn": 2, "After": ["a", "A"]}})]
     second = Rounds()
     ScheduledFunction(second.made, other)(other.invoked[0][1], FakeContext())

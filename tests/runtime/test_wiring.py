@@ -12,10 +12,10 @@ import pytest
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
-from strongref.errors import ExportsInUseError
 from strongref.protocol.side_by_side import in_turn
+from strongref.refusals import ExportsInUseError
 from strongref.runtime import wiring
 from strongref.runtime.wiring import EVENT_BUS, CustomResourceFunction, exporter, importer, janitor, lookup
 from tests.support.fake_ssm import FakeClock

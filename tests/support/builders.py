@@ -20,7 +20,8 @@ from strongref.protocol.plan import (
     WriteRecord,
     refusal_of,
 )
-from strongref.protocol.planner import ExportIdentity, Owner, StoredExports, ValueTags, keys_to_inspect, plan_export
+from strongref.protocol.planner import keys_to_inspect, plan_export
+from strongref.protocol.stored_exports import ExportIdentity, Owner, StoredExports, ValueTags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

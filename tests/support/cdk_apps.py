@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
+import boto3
 import pytest
 from moto import mock_aws
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from mypy_boto3_cloudformation import CloudFormationClient
 
 EU, US = "eu-west-1", "us-east-1"
 ACCOUNT = "123456789012"
-
-
-def app(folder: Path | None = None) -> cdk.App:
-    """An app that says nothing about CloudFormation's rules for templates that only tests have."""
-    context = {"@aws-cdk/core:validationReportPrettyPrint": False}
-    return cdk.App(context=context, **({"outdir": str(folder)} if folder else {}))
 
 
 def stack(scope: Any, name: str, region: str | None = EU, account: str | None = ACCOUNT) -> cdk.Stack:
@@ -41,6 +39,21 @@ def resources(of: cdk.Stack, type_name: str) -> dict[str, Any]:
     """The resources of a type in a stack's template, by logical id."""
     found = template(of).get("Resources", {})
     return {logical_id: each for logical_id, each in found.items() if each["Type"] == type_name}
+
+
+def deploy(exports: Mapping[str, str], name: str = "Network", region: str = EU) -> None:
+    """CloudFormation exports this, as a deployed stack would."""
+    named = enumerate(exports.items())
+    outputs = {f"O{number}": {"Value": value, "Export": {"Name": export}} for number, (export, value) in named}
+    body = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs})
+    cloudformation(region).create_stack(StackName=name, TemplateBody=body)
+
+
+@functools.cache
+def cloudformation(region: str) -> CloudFormationClient:
+    """One client for all tests: it takes longer to make than to use."""
+    session = boto3.Session(aws_access_key_id="testing", aws_secret_access_key="testing")
+    return session.client("cloudformation", region)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strongref_objects.channels.holding import HOLDER
+from strongref_objects.channels.used_values import HOLDER
 from strongref_toolkit.intrinsics import intrinsic
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU
@@ -31,23 +31,27 @@ NAMES = {"PolicyName", "Description", "GroupDescription"}
 """Properties in which the CDK writes a construct's path."""
 
 
+Templates = dict[str, dict[str, Any]]
+"""By stack."""
+
+
+def templates(*stacks: cdk.Stack) -> Templates:
+    return {each.stack_name: cdk_apps.template(each) for each in stacks}
+
+
 @dataclass(frozen=True)
 class Deployed:
     """The resources of some stacks, with values in place of references.
 
     Attributes:
-        templates: by stack.
+        templates: of the stacks.
         facts: the values that references have, by their JSON: of the first stack.
         attributes: the values of attributes that no export says.
     """
 
-    templates: Mapping[str, Mapping[str, Any]]
+    templates: Templates
     facts: Mapping[str, str]
     attributes: Mapping[str, str]
-
-    @classmethod
-    def of(cls, stacks: list[cdk.Stack], facts: Mapping[str, str], attributes: Mapping[str, str]) -> Deployed:
-        return cls({each.stack_name: cdk_apps.template(each) for each in stacks}, facts, attributes)
 
     def resources(self) -> Counter[str]:
         """Each resource's type and properties, and how many there are of them."""

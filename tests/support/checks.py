@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import HoldParameter
+from strongref.contract.hold_stacks import HoldParameter
 from strongref.contract.index import IndexEntry, Place
 from strongref.contract.names import ExportScope, Key, Producer, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref.protocol.planner import StoredExports
+from strongref.protocol.stored_exports import StoredExports
 from strongref_cli.check.comparison import Comparison, ResourceChange
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.rendering import as_json

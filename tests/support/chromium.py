@@ -7,8 +7,6 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from playwright.sync_api import sync_playwright
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -38,6 +36,8 @@ def is_required() -> bool:
 
 @contextmanager
 def chromium(path: str) -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (every run of the tests would wait for it)
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=list(QUIET))
         yield browser

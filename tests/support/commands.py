@@ -26,7 +26,7 @@ def heed_interrupts() -> None:
 
 def parser_of(*names: str) -> argparse.ArgumentParser:
     """The parser of a command, as in `parser_of("refs", "resolve")`."""
-    found = parser()
+    found = WHOLE
     for name in names:
         found = commands_of(found)[name]
     return found
@@ -46,7 +46,9 @@ def _leaves(above: argparse.ArgumentParser, *names: str) -> Iterator[tuple[tuple
             yield (*names, name), each
 
 
-COMMANDS = dict(_leaves(parser()))
+WHOLE = parser()
+
+COMMANDS = dict(_leaves(WHOLE))
 """Every command that does something, by its names, as in `("refs", "resolve")`."""
 
 

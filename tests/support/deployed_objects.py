@@ -16,7 +16,7 @@ from tests.support.watched import OWN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref_objects.plain import PlainTarget
+    from strongref_objects.plain_target import PlainTarget
 
 _NOTHING = {"Nothing": {"Type": "AWS::SNS::Topic"}}
 

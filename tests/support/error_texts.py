@@ -12,10 +12,10 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from strongref import errors
+from strongref import refusals
 from strongref.contract.names import Key
 from strongref.contract.notices import propagated_text
-from strongref.errors import InUse, StrongRefError
+from strongref.refusals import InUse
 from tests.support import function_errors, macro_errors, property_errors
 from tests.support.builders import WEB, stack_arn
 from tests.support.cloudformation.operations import ExportInUseError
@@ -23,6 +23,8 @@ from tests.support.documents import Block, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from strongref.errors import StrongRefError
 
 WIDTH = 88
 """Characters of a line: what the site shows without breaking it."""
@@ -54,10 +56,10 @@ CLOUDFORMATION: Mapping[str, Callable[[], StrongRefError]] = {
 """What the functions and the macro show in CloudFormation."""
 
 TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
-    "readme-in-use": lambda: errors.ExportsInUseError(
+    "readme-in-use": lambda: refusals.ExportsInUseError(
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
-    "get-started-in-use": lambda: errors.ExportsInUseError(
+    "get-started-in-use": lambda: refusals.ExportsInUseError(
         [InUse(name, "changed", (stack_arn("consumer", "us-east-1"),)) for name in ("TopicArn", "TopicName")]
     ),
 }

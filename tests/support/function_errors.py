@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref import errors
+from strongref import errors, refusals
+from strongref.aws import errors as api_errors
 from strongref.aws.cloud_control import Resource
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest
 from strongref.contract.response import ResponseTooLargeError
-from strongref.errors import InUse, LookUpDeniedError, StrongRefError
 from strongref.lookup import errors as lookup_errors
 from strongref.lookup.arn_search import MAX_READS
 from strongref.lookup.attributes import attribute
 from strongref.lookup.resource_types import resource_type_of
 from strongref.protocol.verification import EventNotVerifiedError
+from strongref.refusals import InUse
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.property_errors import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from strongref.errors import StrongRefError
+
 PRODUCER = str(SCOPE.producer)
-CERT = SCOPE.value(next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values)))
+CERT = SCOPE.parameter_name(
+    next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values))
+)
 US, EU = "us-east-1", "eu-west-1"
 DHCP = ["DhcpOptionsId", "VpcId"]
 QUEUE = f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs"
@@ -33,7 +38,7 @@ LARGEST = ["Environment.Variables.SETTINGS", "Description"]
 def nothing_exported(
     producer: str = PRODUCER, consumer: str | None = "web", *, known: bool = True, elsewhere: bool = False
 ) -> Callable[[], StrongRefError]:
-    return lambda: errors.NothingExportedError(producer, consumer, US, known=known, elsewhere=elsewhere)
+    return lambda: refusals.NothingExportedError(producer, consumer, US, known=known, elsewhere=elsewhere)
 
 
 def _query(problem: str) -> Callable[[], StrongRefError]:
@@ -41,39 +46,39 @@ def _query(problem: str) -> Callable[[], StrongRefError]:
 
 
 CASES: Mapping[str, Callable[[], StrongRefError]] = {
-    "in-use-changed": lambda: errors.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
-    "in-use-retyped": lambda: errors.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
-    "in-use-unknown": lambda: errors.ExportsInUseError(
+    "in-use-changed": lambda: refusals.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
+    "in-use-retyped": lambda: refusals.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
+    "in-use-unknown": lambda: refusals.ExportsInUseError(
         [InUse("CertArn", "changed", (stack_arn("web", US, "222222222222"),))], {stack_arn("web", US, "222222222222")}
     ),
-    "in-use-dropped": lambda: errors.ExportsInUseError(
+    "in-use-dropped": lambda: refusals.ExportsInUseError(
         [InUse("Alb/Arn", "dropped", (SHOP, WEB)), InUse("SubnetIds", "dropped", (SHOP, WEB))]
     ),
-    "kept": lambda: errors.ExportsKeptError([InUse("CertArn", "kept", (WEB,))]),
-    "foreign": lambda: errors.ForeignParameterError({CERT: None}),
-    "foreign-stack": lambda: errors.ForeignParameterError({CERT: stack_arn("imposter", "eu-west-1")}),
-    "conflicting": lambda: errors.ConflictingExportError(["CertArn"], "MoreExports"),
-    "changing": lambda: errors.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
-    "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.records}/MoreExports", "MoreExports"),
-    "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.records}/Exports", "2", "2.0.0", "1", "1.4.0"),
+    "kept": lambda: refusals.ExportsKeptError([InUse("CertArn", "kept", (WEB,))]),
+    "foreign": lambda: refusals.ForeignParameterError({CERT: None}),
+    "foreign-stack": lambda: refusals.ForeignParameterError({CERT: stack_arn("imposter", "eu-west-1")}),
+    "conflicting": lambda: refusals.ConflictingExportError(["CertArn"], "MoreExports"),
+    "changing": lambda: refusals.ChangingError(PRODUCER, f"MoreExports of {PRODUCER}, until 2026-01-31 12:00:00 UTC"),
+    "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.path('records')}/MoreExports", "MoreExports"),
+    "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.path('records')}/Exports", "2", "2.0.0", "1", "1.4.0"),
     "undecryptable": lambda: errors.UndecryptableError("GetParameters", "InvalidKeyId", CERT, US),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
-    "unsettled": lambda: errors.UnsettledError(["CertArn"], PRODUCER),
-    "no-such-producer": lambda: errors.NoSuchProducerError(PRODUCER),
+    "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),
+    "no-such-producer": lambda: refusals.NoSuchProducerError(PRODUCER),
     "nothing-exported": nothing_exported(),
     "nothing-exported-but-shared": nothing_exported(elsewhere=True),
     "nothing-exported-but-alone": nothing_exported(consumer=None, elsewhere=True),
     "nothing-exported-unknown": nothing_exported(PRODUCER.replace(ACCOUNT, "222222222222"), known=False),
-    "no-such-export": lambda: errors.NoSuchExportError({"CertArm": ["CertArn"]}, PRODUCER, ["CertArn"]),
-    "no-such-export-at-all": lambda: errors.NoSuchExportError(
+    "no-such-export": lambda: refusals.NoSuchExportError({"CertArm": ["CertArn"]}, PRODUCER, ["CertArn"]),
+    "no-such-export-at-all": lambda: refusals.NoSuchExportError(
         {"Queue": []}, PRODUCER, ["Alb.Arn", "CertArn", "SubnetIds"]
     ),
-    "hold-missing": lambda: errors.HoldMissingError("network-Exports", PRODUCER),
-    "hold-pending": lambda: errors.HoldPendingError("network-Exports", PRODUCER, "CREATE_IN_PROGRESS"),
-    "producer-deleted": lambda: errors.ProducerLeavingError(PRODUCER, "network-Exports", deleted=True),
-    "producer-removes": lambda: errors.ProducerLeavingError(PRODUCER, "network-Exports", deleted=False),
-    "hold-failed": lambda: errors.HoldFailedError(HOLD, EU, "Resource handler returned message: Rate exceeded"),
-    "too-many-claims": lambda: errors.TooManyClaimsError(["VpcId"], PRODUCER),
+    "hold-missing": lambda: refusals.HoldMissingError("network-Exports", PRODUCER),
+    "hold-pending": lambda: refusals.HoldPendingError("network-Exports", PRODUCER, "CREATE_IN_PROGRESS"),
+    "producer-deleted": lambda: refusals.ProducerLeavingError(PRODUCER, "network-Exports", deleted=True),
+    "producer-removes": lambda: refusals.ProducerLeavingError(PRODUCER, "network-Exports", deleted=False),
+    "hold-failed": lambda: refusals.HoldFailedError(HOLD, EU, "Resource handler returned message: Rate exceeded"),
+    "too-many-claims": lambda: refusals.TooManyClaimsError(["VpcId"], PRODUCER),
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
     "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),
@@ -97,7 +102,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
 }
 
 RESOURCES: Mapping[str, Callable[[], StrongRefError]] = {
-    "lookup-none": lambda: errors.NoSuchResourceError("AWS::SNS::Topic", "physical ID news", EU, 12),
+    "lookup-none": lambda: api_errors.NoSuchResourceError("AWS::SNS::Topic", "physical ID news", EU, 12),
     "lookup-ambiguous": lambda: lookup_errors.AmbiguousError(
         "AWS::Logs::MetricFilter", "physical ID errors", ["web|errors", "shop|errors"]
     ),
@@ -115,12 +120,12 @@ RESOURCES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-unrelated-arn": lambda: lookup_errors.UnrelatedArnError(
         "AWS::SQS::Queue", f"arn:aws:sns:eu-west-1:{ACCOUNT}:news", EU
     ),
-    "lookup-unsupported": lambda: errors.UnsupportedError("AWS::IAM::Policy", "GetResource", EU),
-    "lookup-failed": lambda: errors.CloudControlError(
+    "lookup-unsupported": lambda: api_errors.UnsupportedError("AWS::IAM::Policy", "GetResource", EU),
+    "lookup-failed": lambda: api_errors.CloudControlError(
         "GetResource", "GeneralServiceException", "AWS::S3::Bucket photos", EU
     ),
     "lookup-denied": lambda: lookup_errors.LookupPolicyError(
-        LookUpDeniedError("GetResource", "AccessDeniedException", f"AWS::SQS::Queue {QUEUE}", "eu-west-1"),
+        api_errors.LookUpDeniedError("GetResource", "AccessDeniedException", f"AWS::SQS::Queue {QUEUE}", "eu-west-1"),
         "AWS::SQS::Queue",
     ),
 }
@@ -148,4 +153,4 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
         "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
     ),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""

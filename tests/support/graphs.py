@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from strongref_cli.overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.states import Protection
 
 AS_OF = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 SHARED, SHOP = "111111111111", "222222222222"
@@ -25,10 +26,14 @@ def stack(name: str, region: str = "eu-west-1", account: str = SHOP) -> Particip
 
 
 def reference(
-    producer: Participant, importer: Participant, *keys: str, stale: tuple[str, ...] = (), held: bool = True
+    producer: Participant,
+    importer: Participant,
+    *keys: str,
+    outdated: tuple[str, ...] = (),
+    protection: Protection = Protection.HELD,
 ) -> Reference:
     region = importer.region or producer.region
-    return Reference(producer, importer, region, tuple(sorted(keys or ("Arn",))), stale, held)
+    return Reference(producer, importer, region, tuple(sorted(keys or ("Arn",))), outdated, protection)
 
 
 def shop() -> Graph:
@@ -45,18 +50,18 @@ def shop() -> Graph:
             reference(network, cluster, "VpcId", "SubnetIds", "SecurityGroups/Nodes"),
             reference(network, database, "VpcId", "SubnetIds"),
             reference(cluster, orders, "Endpoint", "OidcProvider"),
-            reference(database, orders, "Endpoint", "SecretArn", stale=("Endpoint",)),
+            reference(database, orders, "Endpoint", "SecretArn", outdated=("Endpoint",)),
             reference(queue, orders, "QueueUrl"),
             reference(queue, payments, "TopicArn"),
             reference(cluster, payments, "OidcProvider"),
             reference(dns, certificate, "ZoneId"),
             reference(dns, site, "ZoneId"),
             reference(certificate, site, "CertificateArn"),
-            reference(waf, site, "WebAclArn", held=False),
+            reference(waf, site, "WebAclArn", protection=Protection.UNPROTECTED),
             reference(orders, site, "ApiDomainName"),
-            reference(cluster, manifests, "IngressRoleArn", held=False),
-            reference(orders, manifests, "RoleArn", "TableName", held=False),
-            reference(payments, manifests, "RoleArn", stale=("RoleArn",), held=False),
+            reference(cluster, manifests, "IngressRoleArn", protection=Protection.UNHELD),
+            reference(orders, manifests, "RoleArn", "TableName", protection=Protection.UNPROTECTED),
+            reference(payments, manifests, "RoleArn", outdated=("RoleArn",), protection=Protection.UNPROTECTED),
         ),
         AS_OF,
     )
@@ -97,18 +102,18 @@ def _imports(at: int, importer: Participant, producers: list[Participant]) -> li
             producer,
             importer,
             *{KEYS[_number(at, producer.name, turn) % len(KEYS)] for turn in range(1 + _number(at, position) % 3)},
-            held=_number(at, producer.name, "held") % 9 > 0,
+            protection=Protection.HELD if _number(at, producer.name, "held") % 9 else Protection.UNPROTECTED,
         )
         for position, producer in enumerate(sorted(chosen))
     ]
 
 
-def with_stale(graph: Graph, every: int = 11) -> Graph:
-    """The same, with a stale key in some references."""
+def with_outdated(graph: Graph, every: int = 11) -> Graph:
+    """A graph with an outdated key in some references."""
     return replace(
         graph,
         references=tuple(
-            replace(each, stale=each.keys[:1]) if not number % every else each
+            replace(each, outdated=each.keys[:1]) if not number % every else each
             for number, each in enumerate(graph.references)
         ),
     )

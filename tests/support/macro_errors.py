@@ -135,7 +135,7 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-property": _cluster(ref("A", region="Ireland")),
     "macro-exports-value": _exports({"Values": {"Hosts": ["a,b"]}}),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""
 
 SEVERAL: Mapping[str, Callable[[], StrongRefError]] = {"macro-several": _of_two}
 """The texts of several problems, one after the other."""

@@ -17,7 +17,7 @@ from strongref.protocol.plan import (
     TakeOwnership,
     WriteRecord,
 )
-from strongref.protocol.planner import Owner, StoredExports, ValueTags
+from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
 from tests.support.builders import FORMER, ME, NETWORK, claims, stack_arn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Held:
         return cls(value, tags.get(PRODUCER_TAG), owners, importers)
 
     def claimed(self, importers: frozenset[str]) -> Held:
-        """The same value, claimed by these stacks alone."""
+        """This value, claimed by these stacks alone."""
         return replace(self, claims=importers)
 
 

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
-from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.parameters import read_parameters
+from strongref_objects.channels.used_values import HOLDER
 from strongref_toolkit.aws import Aws
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
@@ -75,7 +75,7 @@ class Tree:
         return Tree(found)
 
     def evaluated(self, evaluate: Callable[[Any], Any]) -> Tree:
-        """The same with what stands for values made values."""
+        """This tree with what stands for values made values."""
         return Tree(
             {
                 key: part.evaluated(evaluate) if isinstance(part, Tree) else evaluate(part)

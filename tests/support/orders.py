@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.aws.retry_and_rate_limit import IN_FLIGHT
+from strongref.aws.rate_limit import IN_FLIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,5 +29,5 @@ def in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
 
 
 def turned_round_in_flight(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
-    """The same, the last call first."""
+    """Make all calls as `in_flight` does, the last one first."""
     return [found[::-1] for found in in_flight([queue[::-1] for queue in queues[::-1]])][::-1]

@@ -10,7 +10,7 @@ from boto3.session import Session
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.contract.event import Event, RequestType
-from strongref.contract.holds import HOLD_STACK
+from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.contract.names import CLAIM_TAG
 from strongref.runtime.wiring import exporter, importer
 from strongref_cli.overview.reading import OverviewReader

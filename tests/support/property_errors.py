@@ -9,7 +9,7 @@ from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.errors import StrongRefError
 from strongref.lookup.custom_resource import LookupRequest
-from strongref.protocol.exports import ExportEvent, physical_id
+from strongref.protocol.export_event import ExportEvent, physical_id
 from strongref.protocol.lag import DEFAULT_LAG, ReadLag
 from tests.support.builders import ACCOUNT, NETWORK, WEB
 
@@ -131,4 +131,4 @@ BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-lookup-unknown-property": refused_lookup(Type="AWS::S3::Bucket"),
     "bad-lookup-empty": refused_lookup(PhysicalId=""),
 }
-"""The same words after other names."""
+"""Words of other cases, after other names."""

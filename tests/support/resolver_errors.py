@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
 from strongref.contract.names import ManifestSet
-from strongref.errors import ExportsInUseError, InUse
+from strongref.refusals import ExportsInUseError, InUse
 from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError, UnreadableLedgerError

@@ -1,4 +1,4 @@
-"""The schemas of documents that the command prints, in docs/schemas."""
+"""Schemas: of documents that the command prints, in docs/schemas, and of CloudFormation's resource types."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ SCHEMAS = ROOT / "docs" / "schemas"
 def validate(name: str, document: Mapping[str, Any]) -> None:
     """Check a document of a command. Raises `jsonschema.ValidationError`."""
     _validator(name).validate(document)
+
+
+def schema_of_type(type_name: str) -> Any:
+    """CloudFormation's own, in the region that has every type."""
+    # cfn-lint takes a second to import, which every run of the tests would wait for.
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    return PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name)
 
 
 @cache

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 US = "us-east-1"
 (A,) = values(A="")
-NAME = SCOPE.value(A)
+NAME = SCOPE.parameter_name(A)
 CLAIM = ("strongref:claim:1", WEB)
 REFERENCE = Reference((US, NAME), frozenset({CLAIM}), Value(ParameterType.STRING, "a1"))
 
@@ -91,9 +91,9 @@ def test_a_value_is_torn_from_a_record_that_says_another_one(there: dict[Name, F
 def test_a_reference_is_torn_without_a_record_and_an_unreadable_one_publishes_nothing(
     there: dict[Name, FakeParameter],
 ) -> None:
-    record = (US, f"{SCOPE.records}/Exports")
+    record = (US, f"{SCOPE.path('records')}/Exports")
     there[record] = there[record]._replace(text="{")
-    assert records(there) == {(US, SCOPE.records): {"Exports": UNREADABLE}}
+    assert records(there) == {(US, SCOPE.path("records")): {"Exports": UNREADABLE}}
     assert torn(REFERENCE, said(there)) == "torn: no record publishes it"
     del there[record]
     assert records(there) == {}

@@ -10,7 +10,7 @@ import boto3
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_manifests.tokens import Token, tokens_in
 from strongref_toolkit.aws import Accounts, Aws
 from tests.support.fake_ssm import FakeClock

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_toolkit.aws import Accounts
 from strongref_toolkit.errors import NoWayInError, UnknownCallerError
 from tests.support.fake_ssm import FakeClock

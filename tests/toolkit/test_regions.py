@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.regions import enabled_regions
 from strongref_toolkit.session import ToolSession

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, dataclass_transform
+from typing import ClassVar, dataclass_transform
 
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, filled, some, stack_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled
 
 TAG_LIMIT = 50
 """Tags of one parameter (AWS: AddTagsToResource)."""
@@ -125,7 +122,7 @@ class AccessDeniedError(StoreError):
 
 
 class CallerDeniedError(AccessDeniedError):
-    """The same for tools on people's machines, which have no role but the caller's own permissions."""
+    """A call of a tool on somebody's machine was denied, which has the caller's own permissions and no role."""
 
     sentence = (
         "{action} of {target:500} in {region} was denied ({code}). Check the caller's permissions, permissions "
@@ -243,85 +240,6 @@ class ServiceTimeoutError(StrongRefError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class InUse:
-    """A claimed value that an Export may not touch: its key, what it may not be, and the ARNs of who imports it."""
-
-    key: str
-    verb: str
-    importers: tuple[str, ...]
-
-
-class ExportsInUseError(StrongRefError):
-    """Raised before anything is written, when values that are to change or to go are claimed."""
-
-    counted = ErrorMetric.REFUSED
-    in_use: Sequence[InUse]
-    unknown: Collection[str] = ()  # who imports them and cannot be asked about: ARNs of stacks, and other texts
-
-    def __str__(self) -> str:
-        in_use = _merged(self.in_use)
-        shown, hidden = in_use[:10], in_use[10:]
-        last = (shown[-1].verb, shown[-1].importers)
-        alike = {(use.verb, use.importers) for use in hidden} == {last}
-        sentences = []
-        for group, keys in _grouped(shown).items():
-            verb, importers = group
-            named = [*keys, f"{len(hidden)} more"] if alike and group == last else keys
-            names = cut(some(named, 11), NAMES_LIMIT)
-            one = len(named) == 1
-            by = some((stack_text(arn) for arn in importers), 5)
-            sentences.append(f"{names} cannot be {verb}: {'it is' if one else 'they are'} imported by {by}.")
-        if hidden and not alike:
-            sentences.append(f"{len(hidden)} more cannot be changed or dropped either.")
-        changes = all(use.verb == "changed" for use in self.in_use)
-        everyone = {importer for use in self.in_use for importer in use.importers}
-        way_out = f"Remove {'that import' if len(everyone) == 1 else 'those imports'} first"
-        way_out += ", or set OnChange: propagate." if changes else "."
-        if unknown := sorted(everyone.intersection(self.unknown)):
-            way_out += (
-                f" Whether {cut(some(map(stack_text, unknown), 3), 200)} exists cannot be checked: if not, take the "
-                "claim off with strongref release."
-            )
-        return f"{cut(' '.join(sentences), REASON_LIMIT - 60 - len(way_out))} {way_out} Nothing was changed."
-
-
-class ExportsKeptError(StrongRefError):
-    """An Export was removed from its template while claimed: the claimed values stay, withdrawn."""
-
-    counted = ErrorMetric.REFUSED
-    kept: Sequence[InUse]
-
-    def __str__(self) -> str:
-        sentences = [
-            f"{brief(keys)} {'stays' if len(keys) == 1 else 'stay'}: imported by "
-            f"{some((stack_text(arn) for arn in importers), 5)}."
-            for (_, importers), keys in _grouped(_merged(self.kept)).items()
-        ]
-        return (
-            f"{cut(' '.join(sentences), REASON_LIMIT - 150)} The export is withdrawn: nobody can import it again, and "
-            "the value is deleted with its last import."
-        )
-
-
-class ForeignParameterError(StrongRefError):
-    """Parameters of others exist where values are to be written. Raised before anything is written."""
-
-    counted = ErrorMetric.REJECTED
-    # the parameters' names, and the ARN of the stack that each belongs to, if it says so
-    foreign: Mapping[str, str | None]
-
-    def __str__(self) -> str:
-        name, producer = next(iter(self.foreign.items()))
-        more = len(self.foreign) - 1
-        which = f"{cut(name, NAMES_LIMIT)}{f' (and {more} more)' if more else ''}"
-        owner = f"it belongs to {stack_text(producer)}" if producer else "it was not made by strongref"
-        return (
-            f"Parameter {which} does not belong to this stack: {owner}. "
-            "Delete that parameter, or export under another name. It was not touched."
-        )
-
-
 class RecentlyDeletedError(StrongRefError):
     """Parameter Store knows a name and does not show it, for longer than it takes to forget a deleted parameter."""
 
@@ -330,40 +248,6 @@ class RecentlyDeletedError(StrongRefError):
     sentence = (
         "Parameter {name:500} in {region} was deleted a moment ago, and Parameter Store does not accept the name again "
         "yet. Deploy again in a minute."
-    )
-
-
-class KeysError(StrongRefError):
-    """Something about keys of one stack's exports."""
-
-    keys: Sequence[str]
-
-    @property
-    def names(self) -> list[str]:
-        return [attribute_name(key) for key in self.keys]
-
-
-class ConflictingExportError(KeysError):
-    counted = ErrorMetric.REJECTED
-    logical_id: str
-    sentence = (
-        "{names} cannot be exported: {logical_id} in the same stack exports the same name with another value. Give one "
-        "of them another name, or both the same value. Nothing was changed."
-    )
-
-
-class ChangingError(StrongRefError):
-    counted = ErrorMetric.REJECTED
-    producer: str
-    by: str
-    sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
-
-
-class StillChangingError(ChangingError):
-    """The same for a command, which has waited."""
-
-    sentence = (
-        "The exports of {producer} are still being changed (by {by:500}). Run the command again when that has finished."
     )
 
 
@@ -390,198 +274,3 @@ class NewerFormatError(StrongRefError):
         "{name:500} has format {found:20}, written by strongref {writer:40}. This is strongref {version}, which reads "
         "up to format {known}. Upgrade the installation in this region first. Nothing was changed."
     )
-
-
-class UnsettledError(KeysError):
-    producer: str
-    sentence = (
-        "The stored value of {names} differs from what {producer} exports: a change did not finish, or it was changed "
-        "by hand. Deploy the exporting stack with another Revision, then this one again."
-    )
-
-
-class NoSuchProducerError(StrongRefError):
-    counted = ErrorMetric.REJECTED
-    producer: str
-    sentence = (
-        "Nothing to import: {producer} does not exist. Check From (Stack, Region, Account), or deploy that stack first."
-    )
-
-
-class NothingExportedError(StrongRefError):
-    """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer."""
-
-    counted = ErrorMetric.REJECTED
-    producer: str  # whom it was asked of
-    consumer: str | None  # for whom; None for the shared exports
-    region: str
-    known: bool = field(kw_only=True)  # whether the producer's stack is known to exist
-    elsewhere: bool = field(kw_only=True)  # whether it exports to the other of the two: shared, or this consumer
-
-    def __str__(self) -> str:
-        whom = f"to consumer {self.consumer}" if self.consumer else "as shared"
-        exists = "exists, but" if self.known else "(in another account, so it was not checked)"
-        if self.elsewhere:
-            hint = (
-                "It has shared exports: set Shared: true."
-                if self.consumer
-                else "It exports to this consumer alone: leave Shared out."
-            )
-        else:
-            hint = (
-                f"Check the Export's Region ({self.region}) and Consumer"
-                f"{f' ({self.consumer})' if self.consumer else ' (left out)'} there, or the Import's Consumer here."
-            )
-        return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
-
-
-class NoSuchExportError(StrongRefError):
-    """The producer exports to this consumer, but not under these names."""
-
-    counted = ErrorMetric.REJECTED
-    missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
-    producer: str  # of whom it was asked
-    there: Sequence[str]  # what it does export
-    elsewhere: Sequence[
-        str
-    ] = ()  # those of the missing that it exports to the other of the two: shared, or this consumer
-    shared: bool = False  # whether the Import asked for what is shared
-
-    def __str__(self) -> str:
-        shown = [
-            f"{name} (did you mean {' or '.join(close)}?)" if close else name for name, close in self.missing.items()
-        ]
-        exported = "" if all(self.missing.values()) else f" It exports {cut(some(self.there, 5), 200)}."
-        return (
-            f"{self.producer[0].upper()}{self.producer[1:]} does not export {cut(some(shown), REASON_LIMIT - 600)} to "
-            f"{'all consumers' if self.shared else 'this consumer'}.{exported} {self._way_out()}"
-        )
-
-    def _way_out(self) -> str:
-        if not self.elsewhere:
-            return "Export it there first, or correct Names."
-        to, correction = ("this consumer alone", "without") if self.shared else ("all consumers", "with")
-        return f"It exports {cut(some(self.elsewhere, 5), 100)} to {to}: import that {correction} Shared: true."
-
-
-class HoldPendingError(StrongRefError):
-    """CloudFormation's export does not exist yet: CloudFormation makes it when the producer's operation ends."""
-
-    counted = ErrorMetric.REJECTED
-    export: str
-    producer: str
-    status: str  # of the producer's stack
-    sentence = (
-        "{export} cannot be held yet: CloudFormation exports it when the operation of {producer} succeeds, and that "
-        "stack is {status}. Deploy again when it has finished. Nothing was claimed."
-    )
-
-
-class ProducerLeavingError(StrongRefError):
-    """The producer's stack is being deleted, or removes the export."""
-
-    counted = ErrorMetric.REJECTED
-    producer: str
-    export: str
-    deleted: bool  # the whole stack is
-
-    def __str__(self) -> str:
-        why = "is being deleted" if self.deleted else "removes it from its template"
-        return f"{self.export} cannot be held: {self.producer} {why}. Nothing was claimed."
-
-
-class HoldMissingError(StrongRefError):
-    """An Export names a CloudFormation export, and its stack has no output with that."""
-
-    counted = ErrorMetric.REJECTED
-    export: str
-    producer: str
-    sentence = (
-        "Nothing was claimed: an Export of {producer} has Hold: {export}, but no output of that stack exports this "
-        "name. Add the output to its template (Value: !GetAtt <the Export>.Hold, Export: {{Name: …}}) and deploy it, "
-        "then deploy this stack again."
-    )
-
-
-class HoldFailedError(StrongRefError):
-    """CloudFormation could not make a hold stack, although the export exists."""
-
-    stack: str  # the hold stack's name
-    region: str
-    reason: str  # CloudFormation's
-    sentence = (
-        "Nothing was claimed: stack {stack}, which protects what is imported, could not be made in {region}. "
-        "{reason:500}"
-    )
-
-
-class TooManyClaimsError(KeysError):
-    counted = ErrorMetric.REJECTED
-    producer: str
-    sentence = (
-        "{names} of {producer} cannot be imported once more: SSM allows 50 tags on a parameter, and each import is "
-        "one. Give this consumer an Export of its own (Consumer: …), or import weakly (Strength: weak). Nothing was "
-        "claimed."
-    )
-
-
-def _merged(in_use: Iterable[InUse]) -> list[InUse]:
-    """A key that is in use in several regions, once, with all that import it."""
-    importers: dict[tuple[str, str], dict[str, None]] = {}
-    for use in in_use:
-        importers.setdefault((use.key, use.verb), {}).update(dict.fromkeys(use.importers))
-    return [InUse(key, verb, tuple(arns)) for (key, verb), arns in importers.items()]
-
-
-def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for use in in_use:
-        groups.setdefault((use.verb, use.importers), []).append(attribute_name(use.key))
-    return groups
-
-
-class UnsupportedError(StrongRefError):
-    counted = ErrorMetric.REJECTED
-    type_name: str  # as in `AWS::S3::Bucket`
-    action: str  # `GetResource` or `ListResources`
-    region: str | None = None  # where it was asked; None leaves it out of the text
-
-    def __str__(self) -> str:
-        where = f" in {self.region}" if self.region else ""
-        way_out = (
-            "Give its complete primary identifier as the physical ID."
-            if self.action == "ListResources"
-            else "Its attributes cannot be looked up."
-        )
-        return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
-
-
-class NoSuchResourceError(StrongRefError):
-    counted = ErrorMetric.REJECTED
-    type_name: str  # as in `AWS::S3::Bucket`
-    wanted: str  # what was looked up, as in `physical ID web`
-    region: str
-    among: int | None = None  # how many resources were checked; None where it was asked for by its identifier
-    sentence = "No {type_name} with {wanted:500} in {region}{_checked}. Check the name, the region and the account."
-
-    @property
-    def _checked(self) -> str:
-        return "" if self.among is None else f" ({self.among} checked)"
-
-
-class CloudControlError(ServiceError):
-    """Cloud Control, or the tagging API, did; the target is the type, and the resource if it was about one."""
-
-
-class LookUpDeniedError(CloudControlError):
-    sentence = (
-        "{action} of {target:500} in {region} was denied ({code}). Check that the caller may call it, and may read "
-        "such resources: Cloud Control calls their service on its behalf."
-    )
-
-
-class PropertiesAskedError(StrongRefError):
-    """A service named properties that it needs to list resources. `Finder` adds them."""
-
-    names: Sequence[str]  # the properties, as in `LoadBalancerArn`
-    sentence = "The service asks for {names}."

@@ -40,7 +40,7 @@ def os_problem(error: OSError) -> str:
 def stack_text(arn: str) -> str:
     """`stack web (us-east-1, 111111111111)` for a stack ARN; any other text in quotes.
 
-    A set of manifests, which claims like a stack, is `manifests shop (111111111111)`.
+    A manifest set, which claims like a stack, is `manifests shop (111111111111)`.
     """
     stack = Arn.parse(arn)
     if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strongref_cli.options import Commands, add_command, add_output, add_profile, add_region
+from strongref_cli.terminal.options import Commands, add_command, add_output, add_profile, add_region
 
 
 def add_check(commands: Commands) -> None:

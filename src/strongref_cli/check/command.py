@@ -12,8 +12,8 @@ from strongref_cli.check.reading import StackReader
 from strongref_cli.check.rendering import as_json, as_markdown, as_table
 from strongref_cli.check.report import Verdict
 from strongref_cli.manifests.manifest_files import STANDARD
-from strongref_cli.options import pairs
-from strongref_cli.output import progress, put_out, wrapped
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import progress, put_out, wrapped
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read
@@ -76,9 +76,11 @@ def _check_resources(file: str, resources: object) -> None:
     found = {dict: "an empty map", list: "a list", type(None): "nothing"}.get(type(resources), "a single value")
     problem = f"it has no Resources, got {found}"
     if isinstance(resources, dict) and resources:
-        plain = {name: each for name, each in resources.items() if not name.startswith(FOR_EACH)}
+        outside_loops = {name: each for name, each in resources.items() if not name.startswith(FOR_EACH)}
         wrong = [
-            name for name, each in plain.items() if not (isinstance(each, dict) and isinstance(each.get("Type"), str))
+            name
+            for name, each in outside_loops.items()
+            if not (isinstance(each, dict) and isinstance(each.get("Type"), str))
         ]
         problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
     if problem:

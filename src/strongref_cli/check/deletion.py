@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref.protocol.phases import Phase
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
-from strongref_cli.check.holds import deletion_refused, left_behind, unprotected
+from strongref_cli.check.exports_in_use import deletion_refused, left_behind, unheld
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict, unclear
 from strongref_cli.check.simulation import Simulation
 from strongref_cli.check.stored import unclear_place
@@ -48,7 +48,7 @@ def predict_deletion(
             )
             findings.append(StackFinding(Verdict.LOST, text))
     for each in version.exports:
-        findings += unprotected(each, stored)
+        findings += unheld(each, stored)
     findings += [StackFinding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 

@@ -230,8 +230,8 @@ class Evaluation:
                 pass
             case _:
                 return invalid("Fn::Sub", None)
-        pieces = enumerate(_VARIABLE.split(text))  # Every second one is a variable.
-        return concatenated([self._variable(each.strip(), variables) if at % 2 else each for at, each in pieces])
+        parts = enumerate(_VARIABLE.split(text))  # Every second one is a variable.
+        return concatenated([self._variable(each.strip(), variables) if at % 2 else each for at, each in parts])
 
     def _variable(self, name: str, variables: Mapping[str, Node]) -> Evaluated:
         if name.startswith("!"):

@@ -162,8 +162,8 @@ class _Loops:
 
 def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
     """Whether an identifier is in a text that is neither a key nor a template of `Fn::Sub`."""
-    plain = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
-    return any(f"{sign}{{{variable}}}" in text for text in plain for sign in "$&")
+    texts = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
+    return any(f"{sign}{{{variable}}}" in text for text in texts for sign in "$&")
 
 
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import ExportsInUseError, ExportsKeptError, InUse
 from strongref.protocol.phases import Phase
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
 from strongref_cli.check.comparison import Stays, because, origins
-from strongref_cli.check.holds import hold_missing, left_behind, outputs_refused, unprotected
+from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
 from strongref_cli.check.report import (
     ChangeKind,
     ExportPrediction,
@@ -56,7 +56,7 @@ def predict(
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
     for each in dict.fromkeys([*old, *new]):
-        findings += [*unprotected(each, stored), *_missing(each, stored)]
+        findings += [*unheld(each, stored), *_missing(each, stored)]
     findings += [StackFinding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 

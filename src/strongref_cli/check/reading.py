@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
-from strongref.errors import ForeignParameterError, UnreadableRecordError
+from strongref.errors import UnreadableRecordError
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.planner import ExportIdentity, StoredExports
 from strongref.protocol.snapshot import read_scope
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports
+from strongref.refusals import ForeignParameterError
 from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
-    from strongref.protocol.planner import ValueTags
     from strongref.protocol.ports import Store
+    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import Location
     from strongref_toolkit.session import ToolSession

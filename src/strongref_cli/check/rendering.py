@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import consumer_text
+from strongref.contract.names import SHARED, consumer_text
 from strongref.text import some, stack_text
 from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_toolkit.json_values import document_text
@@ -91,7 +91,7 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
         "change": change.kind,
         "key": change.name,
         "region": change.region,
-        "consumer": change.consumer,
+        "consumer": None if change.consumer == SHARED else change.consumer,
         "importers": list(change.importers),
         **({"because": change.because} if change.because else {}),
     }

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import SHARED, ExportScope
 from strongref.protocol.plan import Create, Delete, Overwrite, TakeOwnership, WriteRecord
-from strongref.protocol.planner import StoredExports
+from strongref.protocol.stored_exports import StoredExports
 from strongref_cli.check.report import ValueChange
 from strongref_cli.check.unknown import Unknown, sent, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.contract.holds import HoldParameter
+    from strongref.contract.hold_stacks import HoldParameter
     from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
     from strongref.errors import StrongRefError
     from strongref.protocol.plan import ExportPlan
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.report import ChangeKind
     from strongref_cli.check.version import StackVersion
@@ -43,7 +43,7 @@ class StoredScope:
     problem: StrongRefError | None = None  # why the Export cannot go on there, whatever it wants
 
     def after(self, plan: ExportPlan) -> StoredScope:
-        """The same after the plan of another Export of the stack is carried out."""
+        """What is stored after the plan of another Export of the stack is carried out."""
         values, others = dict(self.exports.stored), dict(self.exports.others)
         for each in plan.instructions:
             if isinstance(each, Create | Overwrite | TakeOwnership):

@@ -1,1 +1,1 @@
-"""What people do about stored exports: republish, release and heal. The rules are those of the functions."""
+"""What people do about stored exports: republish, release and repair. The rules are those of the functions."""

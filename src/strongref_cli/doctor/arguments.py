@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strongref_cli.options import Commands, add_command, add_dry_run, add_output, add_regions, add_yes
+from strongref_cli.terminal.options import Commands, add_command, add_dry_run, add_output, add_regions, add_yes
 
 
 def add_doctor(commands: Commands) -> None:

@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from strongref.protocol.findings import FindingType
 from strongref.text import some
-from strongref_cli.doctor.diagnosis import DEAD_FENCE, Severity, with_failures
+from strongref_cli.doctor.diagnosis import Severity, with_failures
 from strongref_cli.doctor.examination import Diagnosis, Examination
 from strongref_cli.doctor.versions import version_problems
 from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys
-from strongref_cli.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
@@ -20,6 +20,7 @@ from strongref_cli.overview.texts import (
     participant_document,
     short_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_toolkit.log import no_log
 from strongref_toolkit.regions import chosen_regions
 
@@ -44,8 +45,8 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
             regions,
         )
     name_unread(found.unread)
-    healable = sorted({each.region for each in found.problems if each.severity is Severity.HEALABLE})
-    if not (args.fix and healable):
+    repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})
+    if not (args.fix and repairable):
         show(_diagnosis(found), args.output)
         return _status(found)
     show_plan(_diagnosis(found), args.output, yes=args.yes)
@@ -53,15 +54,17 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with no_log(), progress("Repairing") as step:
         ports = replace(ports, waits=WaitNotice(step))
         examination = Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step)
-        repaired, failures = examination.heal(healable)
+        repaired, failures = examination.repair(repairable)
     with no_log(), progress("Examining again"):
         left = _diagnosed(session, examination, regions)
     name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
     unread = {each.region for each in left.unread}
     failures = [each for each in failures if each.called_in not in unread]
-    left = replace(left, problems=tuple(with_failures(left.problems, failures, "not-repaired")))
+    left = replace(left, problems=tuple(with_failures(left.problems, failures)))
     still = {each.identity for each in left.problems}
-    repaired += [each for each in found.problems if each.kind == DEAD_FENCE and each.region in left.regions]
+    repaired += [
+        each for each in found.problems if each.kind is FindingType.EXPIRED_FENCE and each.region in left.regions
+    ]
     show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args.output)
     if failures:
         raise failures[0].error
@@ -102,7 +105,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
     ]
     counts = Counter(each.severity for each in problems)
     parts = [
-        f"{counts[Severity.HEALABLE]:,} that --fix repairs",
+        f"{counts[Severity.REPAIRABLE]:,} that --fix repairs",
         f"{counts[Severity.ACTION]:,} that {'needs' if counts[Severity.ACTION] == 1 else 'need'} a person",
         f"{counts[Severity.NOTE]:,} to know",
     ]

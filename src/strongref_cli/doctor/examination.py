@@ -1,4 +1,4 @@
-"""Examines regions, and heals them: the janitor of each region at work, or only looking."""
+"""Examines regions, and repairs them: the janitor of each region at work, or only looking."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import HoldMissingError, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.time import OnClock
+from strongref.refusals import HoldMissingError
 from strongref_cli.doctor.diagnosis import (
-    NOT_EXAMINED,
+    DoctorFinding,
     Problem,
     RegionFailure,
     Severity,
@@ -122,7 +123,7 @@ class Examination:
         }
         janitors = [found for region, found in done.items() if isinstance(found, _Found) and region in read]
         problems = [problem for found in janitors for problem in found.problems]
-        by_hand = {each.parameter for each in problems if each.kind == "changed-by-hand"}
+        by_hand = {each.parameter for each in problems if each.kind is FindingType.CHANGED_BY_HAND}
         problems += [each for each in outdated(values) if each.parameter not in by_hand]
         problems += unprotected(values)
         for each in read.values():
@@ -132,12 +133,12 @@ class Examination:
         problems = [
             each
             for each in problems
-            if each.kind != "in-progress"
+            if each.kind is not DoctorFinding.IN_PROGRESS
             or each.parameter.startswith(FENCES)
             or (each.region, each.subject) not in changing
         ]
         failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
-        found = _in_order(with_failures(problems, failures, NOT_EXAMINED))
+        found = _in_order(with_failures(problems, failures))
         return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
@@ -150,7 +151,7 @@ class Examination:
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}
         yield from fences(stored.region, found, self.clock.now())
 
-    def heal(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
+    def repair(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
         """Repair what is safe to repair in these regions, and return what was repaired, except fences, and what failed.
 
         Ctrl-C ends it like an error, except that the fences are taken away first, if that takes no longer than
@@ -158,7 +159,7 @@ class Examination:
         """
         clock = InterruptibleClock(self.clock)
 
-        def heal_in(region: str) -> _Found:
+        def repair_in(region: str) -> _Found:
             found = _Found()
             try:
                 self._look(region, clock, found, repairs=True)
@@ -167,9 +168,9 @@ class Examination:
                     found.failures.append(RegionFailure(region, error))
             return found
 
-        healed = in_threads([partial(heal_in, region) for region in regions], clock.interrupt)
-        repaired = [each for found in healed for each in found.problems if each.severity is Severity.HEALABLE]
-        return repaired, [failure for found in healed for failure in found.failures]
+        repaired = in_threads([partial(repair_in, region) for region in regions], clock.interrupt)
+        problems = [each for found in repaired for each in found.problems if each.severity is Severity.REPAIRABLE]
+        return problems, [failure for found in repaired for failure in found.failures]
 
     def _examined(self, region: str) -> _Found | StrongRefError:
         found = _Found()
@@ -194,15 +195,18 @@ class Examination:
                 found.problems.append(in_progress(region, done.mark[0]))
                 continue
             # Fences are shown with their text, which the janitor does not return.
-            settled = [each for each in done.settled if each.kind is not FindingType.DEAD_FENCE]
+            settled = [each for each in done.settled if each.kind is not FindingType.EXPIRED_FENCE]
             noted = {str(each.error) for each in found.failures}
             found.problems += [
                 problem_of(region, each)
                 for each in settled
-                if each.kind is not FindingType.UNKNOWN or each.why not in noted
+                if each.kind is not FindingType.FAILED_CALL or each.why not in noted
             ]
 
 
 def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     """Each problem once, in the order in which they are shown."""
-    return sorted(dict.fromkeys(problems), key=lambda each: (each.severity.value, each.region, each.kind, each.subject))
+    order = list(Severity)
+    return sorted(
+        dict.fromkeys(problems), key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject)
+    )

@@ -12,16 +12,17 @@ from strongref.text import attribute_name, cut
 from strongref_cli.doctor.releasing import by_import, claims_of, claims_on, release
 from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import notify
-from strongref_cli.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_cli.overview.errors import no_such_importer
-from strongref_cli.overview.exports import ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, uses_of
+from strongref_cli.overview.states import ImportState
 from strongref_cli.overview.texts import (
     participant_document,
     participant_text,
     place_document,
     time_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.errors import UsageError
 
@@ -57,7 +58,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
             raise no_such_importer(args.consumer, args.stack, args.key, sorted(importers))
     who = participant_of(claimed[0].claim.importer)
     if any(_is_listed(ports, session.clock, each) for each in claimed):
-        raise UsageError(f"{who.name} is a set of manifests: strongref resolve --unclaim {who.name} releases it")
+        raise UsageError(f"{who.name} is a manifest set: strongref resolve --unclaim {who.name} releases it")
     if args.dry_run:
         show(_plan_of(claimed, who, args), args.output)
         return status(reader.unread)
@@ -75,12 +76,12 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
-    """Whether a set of manifests lists a claim as its own, so that its next run releases or needs it."""
+    """Whether a manifest set lists a claim as its own, so that its next run releases or needs it."""
     manifests = ManifestSet.parse(value.claim.importer)
     if manifests is None:
         return False
     listed = ClaimLedger(ports.stores(value.region, clock), manifests.ledger, ports.token).read()
-    return value.scope.value(value.key) in listed
+    return value.scope.parameter_name(value.key) in listed
 
 
 def _imported(each: ClaimedValue) -> ImportedValue:
@@ -93,17 +94,17 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
             each.region,
             attribute_name(each.key),
             participant_text(participant_of(each.claim.importer)),
-            "held" if each.claim.protection is Protection.HELD else "no",
+            each.claim.protection.value,
         )
         for each in claimed
     ]
     states = {each.claim.state for each in claimed}
-    uses = "still uses" if states - {ImportState.GONE, ImportState.UNKNOWN} else "may still use"
+    uses = "still uses" if states - {ImportState.STALE, ImportState.UNKNOWN} else "may still use"
     risk = (
         f"{who.name} {uses} this. Afterward {args.stack} can change or delete it, and nothing is refused. "
         f"{who.name} claims it again when its Import is next updated."
-        if states != {ImportState.GONE}
-        else f"{who.name} is gone, or has no such import: nothing uses this claim."
+        if states != {ImportState.STALE}
+        else f"This claim is stale: {who.name} is gone, or has no such import."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
     document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import CLAIM_TAG, BadArnError, StackArn
 from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
@@ -15,9 +15,10 @@ from strongref.errors import StrongRefError
 from strongref.log import logger
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
-from strongref_cli.overview.exports import Claim, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import Claim, participant_of
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,15 +49,15 @@ def claims_on(ports: Ports, clock: Clock, value: ExportedValue) -> Iterator[Clai
         StrongRefError: a call failed.
     """
     known = {claim.tag: claim for claim in value.claims}
-    tags = ports.stores(value.region, clock).tags(value.scope.value(value.key)) or {}
+    tags = ports.stores(value.region, clock).tags(value.scope.parameter_name(value.key)) or {}
     for tag, importer in tags.items():
         if tag.startswith(CLAIM_TAG):
-            claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNHELD)
+            claim = known.get(tag) or Claim(importer, tag, ImportState.UNKNOWN, Protection.UNKNOWN)
             yield ClaimedValue(value.region, value.scope, claim, value.key)
 
 
 def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedValue]:
-    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a set of manifests `manifests:NAME`.
+    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a manifest set `manifests:NAME`.
 
     The kind may be left out if only one of the two has the name.
 
@@ -70,7 +71,7 @@ def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedVa
             named[who.kind].append(each)
     if len(named) > 1:
         choices = " or ".join(f"--consumer {kind}:{consumer}" for kind in sorted(named, reverse=True))
-        raise UsageError(f"a stack and a set of manifests named {consumer} import this: give {choices}")
+        raise UsageError(f"a stack and a manifest set named {consumer} import this: give {choices}")
     return next(iter(named.values()), [])
 
 
@@ -121,7 +122,7 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     if not keeper.may_exist():
         return
     ports.lag.settle(clock)  # Then reads show which claims are gone.
-    names = store.under(scope.values, decrypted=False)
+    names = store.under(scope.path("exports"), decrypted=False)
     left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
     recorded = RecordedExports.read(store, scope)
     if recorded.torn and left:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLDS, HoldParameter
+from strongref.contract.hold_stacks import HOLDS, HoldParameter
 from strongref.contract.names import RESTORED, SHARED
-from strongref.errors import StillChangingError
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
+from strongref.refusals import StillChangingError
 from strongref_cli.overview.graph import Participant
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -48,8 +49,11 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     holder = FenceHolder("republish", "strongref republish")
 
     def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published, stored = RecordedExports.read(store, scope).readable(), store.under(scope.values, decrypted=False)
-        lost = [key for key in sorted(published.values) if scope.value(key) not in stored]
+        published, stored = (
+            RecordedExports.read(store, scope).readable(),
+            store.under(scope.path("exports"), decrypted=False),
+        )
+        lost = [key for key in sorted(published.values) if scope.parameter_name(key) not in stored]
         return published, [key for key in lost if keys is None or key in keys]
 
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
@@ -58,7 +62,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
 
     def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
         writer, tags = PatientWriter(fenced.store, fenced.clock, ports.lag), published.tags(key) | RESTORED
-        found = writer.create(scope.value(key), published.values[key], tags)
+        found = writer.create(scope.parameter_name(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
     _, lost = look(ports.stores(region, clock))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref_cli.doctor.diagnosis import Problem, Severity
+from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity
 from strongref_cli.install.comparison import differences
 from strongref_cli.install.installed import installed_in
 from strongref_toolkit.errors import AwsCallError
@@ -37,4 +37,6 @@ def _differing(found: Sequence[Found]) -> Iterator[Problem]:
         if each.what == "version":
             listed = ", ".join(f"{version} in {region}" for region, version in sorted(each.values.items()))
             step = "run strongref install in all of them"
-            yield Problem(found[0].region, "version-differs", Severity.ACTION, f"strongref is {listed}", step)
+            yield Problem(
+                found[0].region, DoctorFinding.VERSION_DIFFERS, Severity.ACTION, f"strongref is {listed}", step
+            )

@@ -29,8 +29,8 @@ from strongref_cli.install.reports import outcome_report, status_report
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.suite import load_suite
 from strongref_cli.install.template import parameter_names
-from strongref_cli.options import pairs
-from strongref_cli.output import ask, progress, show
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.regions import chosen_regions
 from strongref_toolkit.threads import in_threads

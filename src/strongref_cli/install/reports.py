@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
 from strongref_cli.install.comparison import INSTALLED, NOT_INSTALLED, UNKNOWN, differences, problems, version_of
-from strongref_cli.output import Result, TextTable
+from strongref_cli.terminal.output import Result, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -58,7 +58,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class ZippedArchive:
-    """The same, from a release: the zip file is finished."""
+    """An archive of a release: the zip file is finished."""
 
     path: str
     key: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.holds import HOLD_STACK
+from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.text import some
 
 if TYPE_CHECKING:

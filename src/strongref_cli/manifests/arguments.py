@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from strongref.contract.names import ALL
-from strongref_cli.options import (
+from strongref_cli.terminal.options import (
     Commands,
     add_command,
     add_consumer,

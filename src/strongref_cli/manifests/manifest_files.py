@@ -13,7 +13,7 @@ from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
 from strongref_cli.install.installed import kms_keys
 from strongref_cli.manifests.arguments import CLAIM, HOLD
-from strongref_cli.output import count, progress, put_out
+from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
 from strongref_manifests.resolution import files
@@ -128,7 +128,7 @@ class ManifestWriter:
 
 
 def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSession) -> ManifestSetClaims:
-    """The claims of the set of manifests that an option names, in the command's region.
+    """The claims of the manifest set that an option names, in the command's region.
 
     Raises:
         UsageError: the name is not valid, or there is no region.

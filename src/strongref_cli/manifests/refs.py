@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref_cli.output import Result, TextTable, put_out, show
+from strongref_cli.terminal.output import Result, TextTable, put_out, show
 from strongref_manifests.refs.crds import fragments
 from strongref_manifests.refs.rbac import cluster_role
 from strongref_manifests.refs.wiring import generators

@@ -19,7 +19,7 @@ from strongref_cli.manifests.manifest_files import (
     failed,
     read_manifests,
 )
-from strongref_cli.output import count, progress, put_out
+from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import ReferenceResolver

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.manifests.arguments import CLAIM, HOLD, UNCLAIM
 from strongref_cli.manifests.manifest_files import (
     ManifestPaths,
@@ -16,7 +16,7 @@ from strongref_cli.manifests.manifest_files import (
     failed,
     read_manifests,
 )
-from strongref_cli.output import count, progress, put_out
+from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from strongref.aws.retry_and_rate_limit import Turn
+    from strongref.aws.rate_limit import Turn
     from strongref.contract.values import Value
     from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.published_exports import Use
@@ -49,11 +49,11 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
-    """Release everything that a set of manifests claims in the command's region."""
+    """Release everything that a manifest set claims in the command's region."""
     claims = claims_of(UNCLAIM, args.unclaim, args, session)
     with progress("Releasing claims"):
         released = claims.release_all()
-    lines = (f"{claims.region}  {scope.value(key)} is no longer claimed\n" for scope, key in released)
+    lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)
     put_out("".join(lines).encode())
     if not released:
         sys.stderr.write(f"strongref: manifests {args.unclaim} claim nothing in {claims.region}\n")

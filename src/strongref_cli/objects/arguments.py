@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import ALL
-from strongref_cli.options import (
+from strongref_cli.terminal.options import (
     Commands,
     add_account,
     add_command,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
 CONTEXT_FILE = "strongref.context.json"
-"""The same as in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
+"""As in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
 
 def add_objects(commands: Commands) -> None:

@@ -15,10 +15,10 @@ from strongref.contract.names import consumer_text
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.objects.types import INDENT, printable_tree, resolve_type, write_object
-from strongref_cli.output import Result, TextTable, count, progress, put_out, show
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
+from strongref_cli.terminal.output import Result, TextTable, count, progress, put_out, show
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters

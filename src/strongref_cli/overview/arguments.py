@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from strongref.contract.names import ALL
-from strongref_cli.options import (
+from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.terminal.options import (
     Commands,
     add_command,
     add_consumer,
@@ -12,18 +13,10 @@ from strongref_cli.options import (
 )
 
 STATES = (
-    "published",
-    "missing",
-    "restored",
-    "foreign",
-    "withdrawn",
-    "orphaned",
-    "unreadable",
-    "imported",
-    "unused",
-    "outdated",
-    "gone",
-    "unheld",
+    *ExportState,
+    *("imported", "unused"),
+    *(ImportState.OUTDATED, ImportState.STALE),
+    *(Protection.UNHELD, Protection.UNPROTECTED),
 )
 
 
@@ -45,38 +38,8 @@ def add_who(commands: Commands) -> None:
         "show who imports a stack's exports, and what it imports",
         epilog="It also reads every region that the stack exports to.",
     )
-    who.add_argument("stack", metavar="STACK", help="the stack, or a set of manifests")
+    who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_regions(who)
     add_output(who)
     who.set_defaults(run="overview.who_command:show_who")
-
-
-def add_graph(commands: Commands) -> None:
-    graph = add_command(
-        commands,
-        "graph",
-        "draw all stacks and their references",
-        epilog="It begins in the given regions, and follows references to others.",
-    )
-    graph.add_argument(
-        "--output",
-        choices=("html", "mermaid", "dot", "json"),
-        help="the output format; by default from the file's name, or mermaid",
-    )
-    graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    add_regions(graph)
-    graph.set_defaults(run="overview.graph_command:show_graph")
-
-
-def add_order(commands: Commands) -> None:
-    order = add_command(
-        commands,
-        "order",
-        "show the order in which to deploy or delete stacks",
-        epilog="It begins in the given regions, and follows references to others.",
-    )
-    order.add_argument("--delete", action="store_true", help="show the order of deletion")
-    add_regions(order)
-    add_output(order)
-    order.set_defaults(run="overview.graph_command:show_order")

@@ -6,8 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant, participant_of
+from strongref_cli.overview.exports import participant, participant_of
 from strongref_cli.overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unread, ...] = ()) -> Graph:
     """All participants and references. A reference joins the claims of one importer on one producer in one region.
 
-    A claim whose importer is gone is no reference, and a foreign parameter is no export.
+    A stale claim is no reference, and a foreign parameter is no export.
     """
     claims: dict[tuple[Participant, Participant, str], list[tuple[str, Claim]]] = defaultdict(list)
     participants = set()
@@ -30,7 +31,7 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unr
         producer = participant(value.producer)
         participants.add(producer)
         for claim in value.claims:
-            if claim.state is ImportState.GONE:
+            if claim.state is ImportState.STALE:
                 continue
             importer = participant_of(claim.importer)
             participants.add(importer)
@@ -41,8 +42,8 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unr
             importer,
             region,
             keys=tuple(sorted({key for key, _ in found})),
-            stale=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
-            protected=all(claim.protection is Protection.HELD for _, claim in found),
+            outdated=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
+            protection=Protection.worst(claim.protection for _, claim in found),
         )
         for (producer, importer, region), found in claims.items()
     ]

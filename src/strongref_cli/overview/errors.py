@@ -32,7 +32,7 @@ def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> No
     """There is no stack of that name in some regions, given the names of those that are there."""
     where = some(regions, 5)
     hint = _meant(name, known, " Check the name and the region.")
-    return NoSuchNameError(f"No stack or set of manifests {cut(name, 150)!r} in {where}.{hint}")
+    return NoSuchNameError(f"No stack or manifest set {cut(name, 150)!r} in {where}.{hint}")
 
 
 def no_such_key(name: str, stack: str, known: Sequence[str]) -> NoSuchNameError:

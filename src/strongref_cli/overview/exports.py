@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import index_of
 from strongref.contract.names import (
     CLAIM_TAG,
@@ -23,6 +22,7 @@ from strongref.contract.names import (
 from strongref.protocol.published import RecordedExports
 from strongref.text import cut
 from strongref_cli.overview.graph import Participant
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -83,53 +83,11 @@ class StoredRegion:
         }
 
 
-class ExportState(StrEnum):
-    """How the parameter of a value compares with the records."""
-
-    PUBLISHED = "published"
-    MISSING = "missing"
-    """A record has the value, but there is no parameter."""
-    RESTORED = "restored"
-    """The parameter was deleted and put back, and nobody has claimed the value since."""
-    FOREIGN = "foreign"
-    """A parameter among the values that strongref has not made."""
-    WITHDRAWN = "withdrawn"
-    """No record has the value anymore. The parameter stays for the stacks that import it."""
-    ORPHANED = "orphaned"
-    """The stack that exported the value does not exist anymore. The janitor removes it once nothing imports it."""
-    UNREADABLE = "unreadable"
-    """The record that may have the value is damaged, or is being written."""
-
-
-class ImportState(StrEnum):
-    """How an import compares with the value that it claims."""
-
-    CURRENT = "current"
-    OUTDATED = "outdated"
-    """The value changed after the import was made: its stack has to be deployed again."""
-    GONE = "gone"
-    """The importing stack, or its import, does not exist anymore."""
-    UNKNOWN = "unknown"
-    """A set of manifests, a stack of another account, or one in the middle of an operation."""
-
-
-class Protection(StrEnum):
-    """Whether CloudFormation itself protects the producer of an imported value."""
-
-    HELD = "held"
-    UNHELD = "unheld"
-    """The Export names a hold, and this import does not have it yet."""
-    NONE = "none"
-    """The Export names no hold, or is another account's."""
-    UNKNOWN = "unknown"
-    """The record of the value, or the holds in the region of its producer, could not be read."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Claim:
     """The claim of one import on one value."""
 
-    importer: str  # what the claim says: a stack ARN, or a set of manifests
+    importer: str  # what the claim says: a stack ARN, or a manifest set
     tag: str
     state: ImportState
     protection: Protection
@@ -225,12 +183,12 @@ def _import_state(stored: StoredRegion, importer: str, tag: str, published: date
         return ImportState.UNKNOWN
     there = stored.stacks.get(importer)
     if there is None:
-        return ImportState.GONE
+        return ImportState.STALE
     if there.imports is None:
         return ImportState.CURRENT
     made = there.imports.get(tag)
     if made is None:
-        return ImportState.GONE if there.at_rest else ImportState.UNKNOWN
+        return ImportState.STALE if there.at_rest else ImportState.UNKNOWN
     return ImportState.OUTDATED if made < published else ImportState.CURRENT
 
 
@@ -247,7 +205,7 @@ def _protection(  # noqa: PLR0913, PLR0917
     if participant_of(importer) == participant(producer):
         return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
     if producer.account != stored.account or holds == {}:
-        return Protection.NONE
+        return Protection.UNPROTECTED
     if holds is None or home is None:
         return Protection.UNKNOWN
     needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}

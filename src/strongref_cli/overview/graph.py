@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from strongref_cli.overview.states import Protection
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Participant:
-    """A stack, or a set of manifests, that exports or imports."""
+    """A stack, or a manifest set, that exports or imports."""
 
     account: str
-    region: str  # empty for a set of manifests: it imports from many
+    region: str  # empty for a manifest set: it imports from many
     name: str
     kind: str = "stack"  # or "manifests"
 
@@ -32,8 +34,8 @@ class Reference:
     importer: Participant
     region: str  # where the values are stored, and so where they are imported
     keys: tuple[str, ...]  # the imported keys, as an Import names them, sorted
-    stale: tuple[str, ...] = ()  # those of them whose value changed after the importer read it
-    protected: bool = True  # whether CloudFormation protects the producer, by a hold
+    outdated: tuple[str, ...]  # those of them whose value changed after the importer read it
+    protection: Protection  # the worst that any of them has
 
 
 class Unread(NamedTuple):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
-from strongref_cli.output import Result, TextTable, count, show
 from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
     age_text,
     as_of_text,
@@ -20,6 +20,7 @@ from strongref_cli.overview.texts import (
     stack_text,
     time_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, count, show
 from strongref_toolkit.regions import chosen_regions
 
 if TYPE_CHECKING:
@@ -97,13 +98,13 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     counts.pop(args.state, None)
     parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
     for state, text in (
-        ("unused", "not imported"),
+        ("unused", "unused"),
         (ExportState.MISSING, "missing"),
         (ExportState.WITHDRAWN, "withdrawn"),
         (ExportState.ORPHANED, "orphaned"),
         (ExportState.UNREADABLE, "unreadable"),
-        (ImportState.OUTDATED, "with importers to deploy again"),
-        (ImportState.GONE, "with importers that are gone"),
+        (ImportState.OUTDATED, "with outdated imports"),
+        (ImportState.STALE, "with stale claims"),
     ):
         parts += [f"{counts[state]:,} {text}"] if counts[state] else []
     if not values and not (args.all_regions or args.state or of or whom or by):
@@ -116,9 +117,8 @@ _WHERE = "A value is listed in the region of its consumers: name that with --reg
 
 _STATE_TEXTS = {
     **{state: (f"{state} export", "") for state in STATES},
-    ImportState.OUTDATED: ("export", " with importers to deploy again"),
-    ImportState.GONE: ("export", " with importers that are gone"),
-    Protection.UNHELD: ("export", " with importers that have no hold yet"),
+    **{state: ("export", f" with {state} imports") for state in (ImportState.OUTDATED, *Protection)},
+    ImportState.STALE: ("export", " with stale claims"),
 }
 """What the exports that `--state` selects are called, and what follows their name and other options."""
 

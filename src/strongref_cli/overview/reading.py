@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
-from strongref.contract.holds import HOLDS, held_exports
+from strongref.contract.hold_stacks import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
 from strongref.errors import NewerFormatError, StrongRefError
-from strongref.protocol.exports import physical_id
+from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
@@ -170,13 +170,13 @@ class OverviewReader:
         for name, found in self._under(region, RECORDS).items():
             if scope := ExportScope.of("records", name):
                 parts[scope][name] = found
-        records = {scope: RecordedExports.of(decode(scope.records, found)) for scope, found in parts.items()}
+        records = {scope: RecordedExports.of(decode(scope.path("records"), found)) for scope, found in parts.items()}
         for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
-            parts[scope] = self._under(region, scope.records)
-            records[scope] = RecordedExports.of(decode(scope.records, parts[scope]))
+            parts[scope] = self._under(region, scope.path("records"))
+            records[scope] = RecordedExports.of(decode(scope.path("records"), parts[scope]))
         left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
         records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
-        return records, {scope: _written(scope.records, found) for scope, found in parts.items()}
+        return records, {scope: _written(scope.path("records"), found) for scope, found in parts.items()}
 
     def _dates(self, region: str) -> dict[str, datetime]:
         """When each parameter below the exports' path was changed last."""
@@ -206,7 +206,7 @@ class OverviewReader:
     ) -> tuple[dict[str, datetime], dict[str, Mapping[str, str]]]:
         """Dates and tags, after an exact look at values that lists lack: a new one is neither missing nor foreign."""
         store = self._aws.store(self._aws.where(region, None))
-        recorded = {scope.value(key) for scope, found in records.items() for key in found.values}
+        recorded = {scope.parameter_name(key) for scope, found in records.items() for key in found.values}
         unlisted = store.get(sorted(recorded - dates.keys()))
         known = {**dates, **{name: datetime.fromisoformat(found.modified) for name, found in unlisted.items()}}
         untagged = sorted(known.keys() - tags.keys())

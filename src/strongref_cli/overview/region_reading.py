@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import printable
-from strongref_cli.output import progress
 from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.who import find_uses
-from strongref_cli.running import AWS_FAILED
+from strongref_cli.terminal.exit_statuses import AWS_FAILED
+from strongref_cli.terminal.output import progress
 from strongref_toolkit.regions import chosen_regions, enabled_regions
 
 if TYPE_CHECKING:

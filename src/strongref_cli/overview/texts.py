@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Producer
 from strongref.text import attribute_name, some
-from strongref_cli.overview.exports import ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref_cli.overview.exports import Claim, ExportedValue
     from strongref_cli.overview.graph import Participant
-
-_REDEPLOY = "deploy again"
 
 
 def export_document(value: ExportedValue) -> dict[str, Any]:
@@ -49,7 +48,7 @@ def participant_document(who: Participant) -> dict[str, Any]:
 
 
 def importers_text(value: ExportedValue) -> str:
-    """The importers as a list of names, with what is to be done about each."""
+    """The importers as a list of names, with the state of each that is not as it should be."""
     return some(
         [
             f"{short_text(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
@@ -64,11 +63,9 @@ def _noted(note: str) -> str:
 
 
 def _import_note(claim: Claim) -> str:
-    if claim.state is ImportState.OUTDATED:
-        return _REDEPLOY
-    if claim.state is ImportState.GONE:
-        return "gone"
-    return "no hold yet" if claim.protection is Protection.UNHELD else ""
+    if claim.state in (ImportState.OUTDATED, ImportState.STALE):
+        return claim.state
+    return claim.protection if claim.protection is Protection.UNHELD else ""
 
 
 def short_text(who: Participant, region: str) -> str:

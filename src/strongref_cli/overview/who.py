@@ -9,7 +9,8 @@ from strongref.contract.names import StackArn
 from strongref.contract.values import select
 from strongref.text import attribute_name
 from strongref_cli.overview.errors import no_such_key, no_such_stack
-from strongref_cli.overview.exports import ExportState, participant, participant_of
+from strongref_cli.overview.exports import participant, participant_of
+from strongref_cli.overview.states import ExportState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What one stack, or one set of manifests, exports and imports."""
+    """What one stack, or one manifest set, exports and imports."""
 
     participant: Participant
     exports: tuple[ExportedValue, ...]
@@ -36,7 +37,7 @@ def find_uses(
     name: str,
     key: str | None = None,
 ) -> list[Uses]:
-    """Everything that stacks and sets of manifests of this name export and import.
+    """Everything that stacks and manifest sets of this name export and import.
 
     It starts in some regions, and also reads every region that the stacks found there export to or live in.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
 from strongref.text import attribute_name
-from strongref_cli.output import Result, TextTable, show
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import (
     as_of_text,
@@ -19,6 +18,7 @@ from strongref_cli.overview.texts import (
     stack_text,
     time_text,
 )
+from strongref_cli.terminal.output import Result, TextTable, show
 
 if TYPE_CHECKING:
     import argparse

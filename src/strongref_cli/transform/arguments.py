@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strongref_cli.options import Commands, Once, add_command, repeatable
+from strongref_cli.terminal.options import Commands, Once, add_command, repeatable
 from strongref_cli.transform.permissions import Principal
 
 

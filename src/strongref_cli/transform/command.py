@@ -14,8 +14,8 @@ from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import os_problem, some
 from strongref_cli.manifests.manifest_files import STANDARD, failed
-from strongref_cli.options import pairs
-from strongref_cli.output import count, put_out
+from strongref_cli.terminal.options import pairs
+from strongref_cli.terminal.output import count, put_out
 from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from strongref_manifests.errors import InputError, ManifestError

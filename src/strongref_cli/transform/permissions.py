@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLD_STACK, HOLD_TYPE, HOLDS
+from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
@@ -100,9 +100,14 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
     scopes = [scope for scope, *_ in imports]
     names = [name for scope, names, weak in imports if not weak for name in _values(scope, names)]
     claimed = [facts.parameter(region, name) for name in names]
-    listed = [path for scope in scopes for root in (scope.values, scope.records) for path in facts.below(region, root)]
-    fences = [path for scope in scopes for path in facts.below(region, scope.fences)]
-    own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).fences)
+    listed = [
+        path
+        for scope in scopes
+        for root in (scope.path("exports"), scope.path("records"))
+        for path in facts.below(region, root)
+    ]
+    fences = [path for scope in scopes for path in facts.below(region, scope.path("fences"))]
+    own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).path("fences"))
     producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
     statements = [
         _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
@@ -180,6 +185,6 @@ def _events(facts: TemplateFacts) -> _Statement:
 
 def _values(scope: ExportScope, names: list[str] | None) -> list[str]:
     if names is None:
-        return [f"{scope.values}/*"]
-    keys = [scope.value(Key(name.replace(".", "/"))) for name in names]
+        return [f"{scope.path('exports')}/*"]
+    keys = [scope.parameter_name(Key(name.replace(".", "/"))) for name in names]
     return [each for key in keys for each in (key, f"{key}/*")]  # A map's name stands for everything below it.

@@ -51,8 +51,8 @@ class _StackReference(Token):
         stack, _, what = self.reference.rpartition(".") if self.scheme == CFN else self.reference.partition(".")
         key = "output" if self.scheme == CFN else "name"
         more = {"region": self.region, "account": f"'{self.account}'" if self.account else None}
-        said = {"stack": stack, key: what, **{name: value for name, value in more.items() if value}}
-        return f"from: {{{', '.join(f'{name}: {value}' for name, value in said.items())}}}"
+        written = {"stack": stack, key: what, **{name: value for name, value in more.items() if value}}
+        return f"from: {{{', '.join(f'{name}: {value}' for name, value in written.items())}}}"
 
 
 class StackValues:

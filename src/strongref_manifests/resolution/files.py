@@ -83,7 +83,7 @@ def _real(path: Path) -> Path:
 
 
 def _entry(path: Path) -> Path:
-    """The same for all spellings of a path, but another one for each link to a file: each has a name to be written."""
+    """One path for all spellings of it, but another one for each link to a file: each has a name to be written."""
     return _real(path.parent) / path.name
 
 

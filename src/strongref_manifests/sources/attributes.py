@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.cloudformation import is_custom
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.finder import Finder

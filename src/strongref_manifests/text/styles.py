@@ -44,7 +44,7 @@ def in_style(scalar: Scalar, text: str, value: Json) -> str:
 
 
 def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
-    """The same without regard to style: on one line, text in double quotes.
+    """A value without regard to style: on one line, text in double quotes.
 
     Raises:
         TokenNotTextError: a list, a map or null stands behind a tag, which would make something else of it.
@@ -64,8 +64,8 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
 
 def in_json(_scalar: Scalar, _text: str, value: Json) -> str:
     """A value in JSON, which has only one style."""
-    plain = json.dumps(value, ensure_ascii=False)
-    return json.dumps(value) if re.search("[\ud800-\udfff]", plain) else plain
+    written = json.dumps(value, ensure_ascii=False)
+    return json.dumps(value) if re.search("[\ud800-\udfff]", written) else written
 
 
 def flow(value: Json) -> str:

@@ -181,7 +181,7 @@ def json_text(node: object, indent: str | None = None) -> str:
 
 
 def canonical(content: object) -> str:
-    """The same text for the same content, whatever the order; numbers and quotes count as they are written."""
+    """One text for equal content, whatever the order; numbers and quotes count as they are written."""
     return json.dumps(_marked(content), sort_keys=True)
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError, UnsupportedError
+from strongref.aws.errors import UnsupportedError
+from strongref.errors import ErrorMetric, StrongRefError
 from strongref.lookup.errors import AmbiguousError, TooManyError
 from strongref.text import NAMES_LIMIT, cut, some
 

@@ -134,14 +134,14 @@ def joined(path: Path, value: TextList, is_unresolved: Callable[[object], bool])
     return COMMA.join(cast("Sequence[str]", value))
 
 
-def concatenated(pieces: Iterable[Text]) -> Text:
+def concatenated(texts: Iterable[Text]) -> Text:
     """Texts as one, or as the intrinsic function that concatenates them."""
     whole: list[Text] = []
-    for piece in pieces:
-        if isinstance(piece, str) and whole and isinstance(whole[-1], str):
-            whole[-1] += piece
-        elif piece != "":
-            whole.append(piece)
+    for text in texts:
+        if isinstance(text, str) and whole and isinstance(whole[-1], str):
+            whole[-1] += text
+        elif text != "":
+            whole.append(text)
     return whole[0] if len(whole) == 1 else {"Fn::Join": ["", whole]}
 
 

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.contract.holds import HOLD_TYPE
+from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.contract.names import StackArn, short_hash
 from strongref_objects.base.errors import (
     BadValueError,
@@ -24,8 +24,8 @@ from strongref_objects.base.errors import (
 )
 from strongref_objects.base.names import export_name, list_of, logical_id, shown
 from strongref_objects.channels.exporting import WritePlan, check_free, with_items
-from strongref_objects.channels.holding import HOLDER
 from strongref_objects.channels.importing import ValueReader
+from strongref_objects.channels.used_values import HOLDER
 from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
 from strongref_toolkit.cloudformation import CloudFormationReader
 
@@ -43,8 +43,8 @@ CHANNEL = "CloudFormation's exports"
 HOLDER_PATH = "/strongref/object-holds"
 """The path of all holders of a region, without a slash at its end.
 
-Not below `strongref.contract.holds.HOLDS`: the janitor lists that path, and takes what is there for parameters of hold
-stacks. A holder belongs to the stack of a program.
+Not below `hold_stacks.HOLDS` of strongref's contract: the janitor lists that path, and takes what is there for
+parameters of hold stacks. A holder belongs to the stack of a program.
 """
 
 _SEPARATOR = "|"

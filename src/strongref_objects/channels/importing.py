@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from strongref_objects.base import Text, TextList
     from strongref_objects.base.names import Path
-    from strongref_objects.channels.holding import Holder
+    from strongref_objects.channels.used_values import Holder
 
 
 class ImportReader(Protocol):

@@ -9,8 +9,8 @@ from strongref_objects.base import ObjectCache, ResolveType
 from strongref_objects.channels import CrossRegion, Parameters, cloudformation, cross_region_imports, parameters
 from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
 from strongref_objects.channels.exporting import ExportedNames
-from strongref_objects.channels.holding import searchable, used_texts
 from strongref_objects.channels.importing import ImportedObject, ValueReader
+from strongref_objects.channels.used_values import searchable, used_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

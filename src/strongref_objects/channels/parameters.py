@@ -132,7 +132,7 @@ def _own_store(region: str | None) -> Store:
     # Not imported where templates are made.
     from strongref.aws.clients import Clients  # noqa: PLC0415
     from strongref.aws.parameter_store import Stores  # noqa: PLC0415
-    from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits  # noqa: PLC0415
+    from strongref.aws.rate_limit import RateLimiter, RateLimits  # noqa: PLC0415
     from strongref.runtime.clock import SystemClock  # noqa: PLC0415
 
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")

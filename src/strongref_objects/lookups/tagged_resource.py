@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.errors import NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.arn_formats import is_of_type
 from strongref.lookup.errors import AmbiguousError, ResourceQueryError, TooManyError
 from strongref.lookup.query import ResourceQuery

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from strongref.errors import UnsupportedError
+from strongref.aws.errors import UnsupportedError
 from strongref_objects.base.errors import NoRouteTableError, NotReadableError, TooManyInRegionError
 from strongref_objects.lookups.subnet_tiers import NAME_TAG, TIER_TAG, Subnet, by_tier, members_of
 

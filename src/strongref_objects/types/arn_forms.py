@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from strongref.arns import Arn
     from strongref_objects.base import Text
 
-Pieces = Mapping[str, "Text"]
-"""The pieces that fill a form: `arn`, `name`, `partition`, `region`, `account`, `suffix`; unknown ones are missing."""
+Fields = Mapping[str, "Text"]
+"""The fields that fill a form: `arn`, `name`, `partition`, `region`, `account`, `suffix`; unknown ones are missing."""
 
 _PSEUDO = {
     "partition": "AWS::Partition",
@@ -32,7 +32,7 @@ _PSEUDO = {
     "account": "AWS::AccountId",
     "suffix": "AWS::URLSuffix",
 }
-"""CloudFormation's pseudo parameters for the stack's own pieces."""
+"""CloudFormation's pseudo parameters for the stack's own fields."""
 
 _SUFFIXES = {
     "aws-cn": "amazonaws.com.cn",
@@ -88,32 +88,32 @@ class ArnForm:
     def is_name(self, text: str) -> bool:
         return re.fullmatch(self.name, text) is not None
 
-    def pieces(self, arn: Arn) -> dict[str, Text]:
+    def fields(self, arn: Arn) -> dict[str, Text]:
         found = {"arn": str(arn), "name": self._name_in(arn) or "", **_of_partition(arn.partition)}
         return {**found, "region": arn.region, "account": arn.account}
 
-    def pieces_of_unresolved(self, arn: Text) -> dict[str, Text]:
+    def fields_of_unresolved(self, arn: Text) -> dict[str, Text]:
         """What CloudFormation can take from an unresolved ARN: everything but a name that a path can precede."""
-        pieces: dict[str, Text] = {"arn": arn, "suffix": _pseudo("suffix")}
+        fields: dict[str, Text] = {"arn": arn, "suffix": _pseudo("suffix")}
         for name, number in (("partition", 1), ("region", 3), ("account", 4)):
-            pieces[name] = _select(number, ":", arn)
+            fields[name] = _select(number, ":", arn)
         if not self.has_path:
             slashes = self._prefix.count("/")
             number = slashes or 5 + self._prefix.count(":")
-            pieces["name"] = _select(number, "/" if slashes else ":", arn)
-        return pieces
+            fields["name"] = _select(number, "/" if slashes else ":", arn)
+        return fields
 
-    def pieces_of_name(
+    def fields_of_name(
         self, name: Text, partition: Text | None, region: Text | None, account: Text | None
     ) -> dict[str, Text]:
         """What follows from a name; the partition, region and account are the stack's own by default."""
         if partition is None and isinstance(region, str) and not is_unresolved(region):
             partition = partition_of(region)
         of_partition = _of_partition(_pseudo("partition") if partition is None else partition)
-        pieces = {"name": name, **of_partition, "region": region or _pseudo("region")}
-        pieces["account"] = account or _pseudo("account")
-        arn = fill(self.text, pieces)
-        return pieces if arn is None else {**pieces, "arn": arn}
+        fields = {"name": name, **of_partition, "region": region or _pseudo("region")}
+        fields["account"] = account or _pseudo("account")
+        arn = fill(self.text, fields)
+        return fields if arn is None else {**fields, "arn": arn}
 
     def _name_in(self, arn: Arn) -> str | None:
         if not arn.resource.startswith(self._prefix):
@@ -166,11 +166,11 @@ def hashable(value: object) -> Hashable:
     return tuple(map(hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def fill(form: str, pieces: Pieces) -> Text | None:
-    """A form with its pieces: text if all of them are text; None if a piece is unknown."""
+def fill(form: str, fields: Fields) -> Text | None:
+    """A form with its fields: text if all of them are text; None if a field is unknown."""
     parts: list[Text] = []
     for literal, field, *_ in Formatter().parse(form):
-        part = pieces.get(field) if field else ""
+        part = fields.get(field) if field else ""
         if part is None:
             return None
         parts += [literal, part]

@@ -76,8 +76,8 @@ class Declared(SharedObject):
         """
         form = cls._form()
         check_text(cls.declared.label, "ARN", arn)
-        pieces = form.pieces_of_unresolved(arn) if is_unresolved(arn) else form.pieces(cls._parsed(str(arn)))
-        return cls._once(scope, (arn, given), lambda: cls._filled(pieces, given, "its ARN"))
+        fields = form.fields_of_unresolved(arn) if is_unresolved(arn) else form.fields(cls._parsed(str(arn)))
+        return cls._once(scope, (arn, given), lambda: cls._filled(fields, given, "its ARN"))
 
     @classmethod
     def from_name(
@@ -110,14 +110,14 @@ class Declared(SharedObject):
         check_location(cls.declared.label, {"partition": partition, "region": region, "account": account})
         if not is_unresolved(name) and not form.is_name(str(name)):
             raise NotANameError(cls.declared.label, str(name), form.name)
-        pieces = form.pieces_of_name(name, partition, region, account)
-        return cls._once(scope, (pieces, given), lambda: cls._filled(pieces, given, "its name"))
+        fields = form.fields_of_name(name, partition, region, account)
+        return cls._once(scope, (fields, given), lambda: cls._filled(fields, given, "its name"))
 
     @classmethod
-    def _filled(cls, pieces: Mapping[str, Text], given: Mapping[str, Any], source: str) -> Self:
+    def _filled(cls, fields: Mapping[str, Text], given: Mapping[str, Any], source: str) -> Self:
         def get(name: str) -> Text | None:
             form = members(cls)[name].form
-            return fill(form, pieces) if form else None
+            return fill(form, fields) if form else None
 
         return cls.assembled_by(get, given, source)
 

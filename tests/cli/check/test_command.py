@@ -10,11 +10,11 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from moto.cloudformation.models import cloudformation_backends
+from moto.backends import get_backend
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
-from strongref.contract.holds import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import AwsCallError
@@ -51,7 +51,7 @@ def deployed(name: str, region: str, given: Template) -> str:
     plain = {key: each for key, each in given["Resources"].items() if not each["Type"].startswith("Custom::")}
     body = json.dumps({**given, "Resources": plain or {"Bucket": bucket()}})
     arn: str = boto3.client("cloudformation", region).create_stack(StackName=name, TemplateBody=body)["StackId"]
-    cloudformation_backends[ACCOUNT][region].stacks[arn].template = json.dumps(given)
+    get_backend("cloudformation")[ACCOUNT][region].stacks[arn].template = json.dumps(given)
     return arn
 
 
@@ -80,7 +80,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
         exporter().handle(made, FakeClock())
         taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
-        stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
+        stack = get_backend("cloudformation")[ACCOUNT][US].stacks[consumer]
         stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
         importer().handle(taken, FakeClock())
         yield

@@ -416,7 +416,7 @@ def test_importers_without_a_hold_and_a_missing_output_are_reported() -> None:
     old = template(hold_output(), Bucket=bucket(), Exports=HELD)
     report = update(old, old, held("shop"))
     assert report.verdict is Verdict.ACCEPTED
-    assert "stack web (us-east-1, 111111111111) has no hold and is not protected by it" in report.findings[0].text
+    assert "stack web (us-east-1, 111111111111) is unheld" in report.findings[0].text
     assert update(old, old, held("web")).findings == ()
     without = update(None, template(Bucket=bucket(), Exports=HELD), StoredStack())
     assert "no output exports that name" in without.findings[0].text

@@ -1,4 +1,4 @@
-"""The same report for a terminal, for programs, and for a comment on a pull request."""
+"""One report for a terminal, for programs, and for a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def test_json() -> None:
         "consumer": "web",
         "importers": [WEB],
     }
+    assert found["exports"][0]["changes"][1]["consumer"] is None  # it is shared
 
 
 def test_markdown() -> None:

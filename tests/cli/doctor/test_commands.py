@@ -22,18 +22,13 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, ManifestSet
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
-from strongref.errors import (
-    AccessDeniedError,
-    CallerDeniedError,
-    HoldPendingError,
-    ProducerLeavingError,
-    StrongRefError,
-)
+from strongref.errors import AccessDeniedError, CallerDeniedError, StrongRefError
 from strongref.log import logger
 from strongref.protocol import janitor_holds
-from strongref.protocol.hold_stacks import HoldKeeper
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
+from strongref.refusals import HoldPendingError, ProducerLeavingError
 from strongref_cli.doctor import diagnosis, wait_notice
 from strongref_cli.doctor.examination import Examination
 from strongref_cli.install import installed
@@ -116,10 +111,10 @@ class TestDoctor:
         assert findings(run) == [
             ("changed-by-hand", "action", "VpcId of network for all"),
             ("foreign", "action", "Mine of network for all"),
-            ("missing", "healable", "Alb.Arn of network for all"),
+            ("missing", "repairable", "Alb.Arn of network for all"),
         ]
         _, out, _ = run("doctor", "--region", US)
-        assert "--fix restores it; then deploy its importers again" in out
+        assert "--fix restores it; then deploy its importers with another Revision" in out
         assert out.endswith("3 findings in us-east-1: 1 that --fix repairs, 2 that need a person, 0 to know.\n")
 
     def test_without_fix_nothing_is_written(self, run: Run, account: Account) -> None:  # noqa: F811
@@ -154,11 +149,11 @@ class TestDoctor:
         assert findings(run) == [
             ("newer-format", "action", index),
             ("unknown-claim", "action", "Alb.Arn of network for all"),
-            ("stale-claim", "healable", "VpcId of network for all"),
+            ("stale-claim", "repairable", "VpcId of network for all"),
         ]
         _, out, _ = run("doctor", "--region", US)
         assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
-        assert "nobody can check whether its import exists; if not, strongref release takes it off" in out
+        assert "nobody can check whether its import exists; if not, strongref release removes it" in out
 
     def test_one_finding_needs_a_person(self, run: Run, account: Account) -> None:  # noqa: F811
         account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
@@ -199,7 +194,7 @@ class TestDoctor:
         account.ssm(US).put_parameter(Name=manifests, Type="String", Value=text)
         assert findings(run) == [
             ("unreadable-fence", "action", "fence odd of network for all"),
-            ("dead-fence", "healable", "fence janitor.2 of network for all"),
+            ("expired-fence", "repairable", "fence janitor.2 of network for all"),
             ("in-progress", "note", "exports of network for all"),
             ("in-progress", "note", "manifests site"),
         ]
@@ -210,7 +205,7 @@ class TestDoctor:
         assert "wait until then, or delete it if nothing is being deployed there" in out
         status, out, err = run("doctor", "--region", US, "--fix", "--yes")
         assert (status, err) == (1, "")
-        assert "Repaired: dead-fence (fence janitor.2 of network for all)." in out
+        assert "Repaired: expired-fence (fence janitor.2 of network for all)." in out
         assert f"{FENCES}/janitor.2" not in account.everything(US)
         account.ssm(US).delete_parameter(Name=f"{FENCES}/odd")  # as the finding says
         assert {kind for kind, *_ in findings(run)} == {"in-progress"}
@@ -276,7 +271,7 @@ class TestDoctor:
             return read(index, region)
 
         monkeypatch.setattr(IndexTender, "_listed", listed)
-        assert findings(run) == [("not-examined", "action", "/strongref/index/network/Exports")]
+        assert findings(run) == [("failed-call", "action", "/strongref/index/network/Exports")]
 
     def test_only_what_fix_repairs_is_said_to_be_repaired(self, run: Run, account: Account) -> None:  # noqa: F811
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
@@ -319,13 +314,13 @@ class TestDoctor:
     ) -> None:
         wait_a_little(monkeypatch)
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
-        found = Examination.heal
+        found = Examination.repair
 
         def late(examination: Examination, regions: list[str]) -> tuple[list[Problem], list[RegionFailure]]:
             put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
             return found(examination, regions)
 
-        monkeypatch.setattr(Examination, "heal", late)
+        monkeypatch.setattr(Examination, "repair", late)
         status, out, err = run("doctor", "--region", US, "--fix", "--yes", "--output", "json")
         assert err == (
             "strongref: waiting up to 1 s for Exports of stack network, which is changing exports of network\n"
@@ -371,12 +366,12 @@ class TestDoctor:
 
     def test_an_import_without_its_hold_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
         account.delete_stack(account.hold_stacks(EU)[0], EU)
-        assert [kind for kind, *_ in findings(run)] == ["no-hold"]
+        assert [kind for kind, *_ in findings(run)] == ["unheld"]
 
     def test_a_producer_that_names_no_hold_is_worth_knowing(self, run: Run, account: Account) -> None:  # noqa: F811
         account.export("certificate", US, US, Consumer="shop", Values={"Arn": SECRET})
         account.claim("shop", US, "certificate", US, "Arn", Consumer="shop")
-        assert findings(run) == [("no-hold-named", "note", "exports of certificate for shop")]
+        assert findings(run) == [("unprotected", "note", "exports of certificate for shop")]
 
     def test_a_value_near_a_limit_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
         tags = [{"Key": f"tag{number}", "Value": "x"} for number in range(42)]
@@ -401,9 +396,11 @@ class TestDoctor:
     ) -> None:
         (hold,) = account.hold_stacks(EU)
         account.delete_stack("shop", US)
-        assert ("stale-hold", "healable", hold) not in findings(run, "--region", EU)  # It may be of an import at work.
+        assert ("stale-hold", "repairable", hold) not in findings(
+            run, "--region", EU
+        )  # It may be of an import at work.
         monkeypatch.setattr(janitor_holds, "YOUNG", timedelta(0))
-        assert ("stale-hold", "healable", hold) in findings(run, "--region", EU)
+        assert ("stale-hold", "repairable", hold) in findings(run, "--region", EU)
         run("doctor", "--region", EU, "--region", US, "--fix", "--yes")
         assert account.hold_stacks(EU) == []
         assert findings(run, "--region", EU) == []
@@ -411,7 +408,7 @@ class TestDoctor:
     def test_a_missing_entry_of_the_index_is_written(self, run: Run, account: Account) -> None:  # noqa: F811
         entry = "/strongref/index/network/Exports"
         account.ssm(EU).delete_parameter(Name=entry)
-        assert findings(run) == [("index", "healable", entry)]
+        assert findings(run) == [("index-entry", "repairable", entry)]
         run("doctor", "--region", US, "--fix", "--yes")
         assert entry in account.everything(EU)
         assert findings(run) == []
@@ -444,14 +441,14 @@ class TestDoctor:
             ("imported-orphan", "VpcId of network for all"),
         }
         account.delete_stack("shop", US)
-        assert {kind for kind, *_ in findings(run)} >= {"orphan"}
+        assert {kind for kind, *_ in findings(run)} >= {"orphaned"}
         run("doctor", "--region", US, "--region", EU, "--fix", "--yes")
         assert [name for name in account.everything(US) if name.startswith(NETWORK)] == []
 
     def test_a_withdrawn_value_is_worth_knowing_and_a_stray_one_goes(self, run: Run, account: Account) -> None:  # noqa: F811
         tags = [{"Key": PRODUCER_TAG, "Value": account.stack("network", EU)}]
         account.ssm(US).put_parameter(Name=f"{NETWORK}/Old", Value="x", Type="String", Tags=tags)
-        assert findings(run) == [("stray", "healable", "Old of network for all")]
+        assert findings(run) == [("stray", "repairable", "Old of network for all")]
         (importer,) = account.claims(US, f"{NETWORK}/VpcId")
         (claim,) = [each for each in account.tags(US, f"{NETWORK}/VpcId") if each.startswith(CLAIM_TAG)]
         claims = [{"Key": claim, "Value": importer}]
@@ -461,7 +458,7 @@ class TestDoctor:
             ResourceType="Parameter", ResourceId=f"{NETWORK}/Old", TagKeys=[claim]
         )
         account.tag_claim(US, f"{NETWORK}/Old", "web")  # It has no such import.
-        assert ("stale-claim", "healable", "Old of network for all") in findings(run)
+        assert ("stale-claim", "repairable", "Old of network for all") in findings(run)
         run("doctor", "--region", US, "--fix", "--yes")
         assert f"{NETWORK}/Old" not in account.everything(US)
         assert findings(run) == []
@@ -798,7 +795,7 @@ class TestRelease:
     def test_a_claim_of_a_deleted_stack_is_said_to_be_one(self, run: Run, account: Account) -> None:  # noqa: F811
         account.delete_stack("shop", US)
         _, out, _ = run(*RELEASE, "--reason", "x", "--dry-run")
-        assert "shop is gone, or has no such import: nothing uses this claim." in out
+        assert "This claim is stale: shop is gone, or has no such import." in out
 
     def test_a_claim_that_lists_do_not_show_yet_is_released(
         self,
@@ -905,7 +902,7 @@ class TestRelease:
         status, _, err = run(*arguments, "manifests:shop")
         assert (status, err) == (
             2,
-            "strongref: shop is a set of manifests: strongref resolve --unclaim shop releases it\n",
+            "strongref: shop is a manifest set: strongref resolve --unclaim shop releases it\n",
         )
         assert len(account.claims(US, f"{NETWORK}/VpcId")) == 2
         status, out, _ = run(*arguments, "stack:shop")

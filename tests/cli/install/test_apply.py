@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.aws.clients import Clients
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.apply import dry_run, install, remove, upload
 from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.finding import find, uses

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import ForeignBucketError, MissingBucketError
 from strongref_toolkit.errors import AwsCallError

@@ -8,7 +8,7 @@ from strongref_cli.install.comparison import Difference, differences, problems
 from strongref_cli.install.outcomes import RegionOutcome, RegionResult
 from strongref_cli.install.plan import Found, FoundStack
 from strongref_cli.install.reports import outcome_report, status_report
-from strongref_cli.output import as_text
+from strongref_cli.terminal.output import as_text
 from tests.support.schemas import validate
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-south-1"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.contract.holds import hold_stack_name
+from strongref.contract.hold_stacks import hold_stack_name
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
 from strongref.macro.template import MACRO as REAL_MACRO
-from strongref.protocol import exports, imports
+from strongref.protocol import export_event, imports
 from strongref_cli.install.plan import EXPORTS
 from strongref_cli.install.usage import MACRO, PHYSICAL_IDS, TYPES, ListedResource, importing, is_served, use_of
 from tests.support.documents import ROOT, load
@@ -41,7 +41,7 @@ def test_other_resources_do_not_count(resource: ListedResource) -> None:
 
 def test_the_physical_ids_are_those_that_the_functions_return() -> None:
     request = ImportRequest.parse({"From": {"Stack": "network"}}, STACK)
-    made = [exports.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
+    made = [export_event.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
     assert [each.startswith(prefix) for each, prefix in zip(made, PHYSICAL_IDS, strict=False)] == [True, True]
     lookup = (ROOT / "layers/core/strongref/lookup/custom_resource.py").read_text()
     assert f'physical_id = f"{PHYSICAL_IDS[2]}' in lookup

@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 
 import strongref_cli as cli
-from strongref.aws.retry_and_rate_limit import RateLimits
+from strongref.aws.rate_limit import RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.runtime.wiring import exporter
 from strongref_cli.manifests.resolve import CountingLimiter

@@ -22,7 +22,7 @@ from strongref.errors import AccessDeniedError
 from strongref.protocol.published import RecordedExports
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.channels.cloudformation import StackExport
-from strongref_objects.plain import PlainTarget
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.stored_objects import StoredObject, objects_of_cloudformation
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey

@@ -9,8 +9,8 @@ import pytest
 
 from strongref.errors import StoreError
 from strongref_cli.overview.arguments import STATES
-from strongref_cli.overview.exports import ExportState, ImportState, Protection
 from strongref_cli.overview.reading import OverviewReader
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.overview.texts import age_text
 from tests.cli.doctor.test_commands import deny
 from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
@@ -104,9 +104,9 @@ def test_a_region_without_exports_is_an_empty_list(run: Run) -> None:
     ("options", "summary"),
     [
         (["--state", "unused"], "No unused exports to us-east-1."),
-        (["--state", "outdated"], "No exports to us-east-1 with importers to deploy again."),
-        (["--state", "gone"], "No exports to us-east-1 with importers that are gone."),
-        (["--state", "unheld"], "No exports to us-east-1 with importers that have no hold yet."),
+        (["--state", "outdated"], "No exports to us-east-1 with outdated imports."),
+        (["--state", "stale"], "No exports to us-east-1 with stale claims."),
+        (["--state", "unheld"], "No exports to us-east-1 with unheld imports."),
         (["--stack", "network", "--state", "missing"], "No missing exports of network to us-east-1."),
         (["--consumer", "all"], "3 exports to us-east-1 for all."),
         (["--consumer", "_shared"], "3 exports to us-east-1 for all."),
@@ -127,7 +127,7 @@ def test_the_summary_does_not_repeat_the_state_that_was_asked_for(
 ) -> None:
     account.export("spare", US, US, Values={"A": SECRET})
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
-    assert "5 exports to us-east-1, 1 not imported, 1 missing." in run("list", "--region", US)[1]
+    assert "5 exports to us-east-1, 1 unused, 1 missing." in run("list", "--region", US)[1]
     assert "1 missing export to us-east-1. As" in run("list", "--region", US, "--state", "missing")[1]
     assert "1 unused export to us-east-1. As" in run("list", "--region", US, "--state", "unused")[1]
 
@@ -153,8 +153,8 @@ def test_who_shows_both_directions(run: Run) -> None:
     assert [" ".join(line.split()) for line in out.splitlines()[:-1]] == [
         "site (us-east-1, 123456789012) imports",
         "KEY FROM STATE HOLD",
-        "VpcId network (eu-west-1) current none",
-        "Arn certificate current none",
+        "VpcId network (eu-west-1) current unprotected",
+        "Arn certificate current unprotected",
         "",
     ]
     status, out, _ = run("who", "network", "VpcId", "--region", EU)
@@ -244,7 +244,7 @@ def test_a_region_that_cannot_be_read_is_named(
     ("command", "nothing"),
     [
         (["who", "network", "VpcId"], "network neither exports nor imports 'VpcId'."),
-        (["who", "web", "--region", US], "No stack or set of manifests 'web' in eu-west-1."),
+        (["who", "web", "--region", US], "No stack or manifest set 'web' in eu-west-1."),
         (["republish", "network", "--key", "VpcId"], "network neither exports nor imports 'VpcId'."),
         (
             ["release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes"],
@@ -310,7 +310,7 @@ def test_if_no_region_can_be_read_the_error_is_reported_once(run: Run, monkeypat
 
 def test_state_offers_what_an_export_or_import_may_be() -> None:
     known = {each.value for kind in (ExportState, ImportState, Protection) for each in kind} | {"imported", "unused"}
-    left_out = {"current", "unknown", "held", "none"}  # what is as it should be
+    left_out = {"current", "unknown", "held"}  # what is as it should be
     assert set(STATES) == known - left_out
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import (
     CLAIM_TAG,
     PRODUCER_TAG,
@@ -27,16 +27,14 @@ from strongref_cli.overview.building import graph_of
 from strongref_cli.overview.exports import (
     Claim,
     ExistingStack,
-    ExportState,
-    ImportState,
     ProducerRegion,
-    Protection,
     StoredRegion,
     StoredValue,
     exported_values,
     participant_of,
 )
 from strongref_cli.overview.graph import Participant
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from tests.support.builders import ACCOUNT, stack_arn
 
 if TYPE_CHECKING:
@@ -136,10 +134,10 @@ def test_an_import_is_outdated_if_record_and_parameter_are_younger(
         (ExistingStack(AFTER), ImportState.CURRENT),
         (ExistingStack(BEFORE, {TAG: AFTER}), ImportState.CURRENT),
         (ExistingStack(BEFORE, {TAG: BEFORE}), ImportState.OUTDATED),
-        (ExistingStack(BEFORE, {"another": AFTER}), ImportState.GONE),
+        (ExistingStack(BEFORE, {"another": AFTER}), ImportState.STALE),
         (ExistingStack(BEFORE, {"another": AFTER}, at_rest=False), ImportState.UNKNOWN),
         (ExistingStack(BEFORE, {TAG: BEFORE}, at_rest=False), ImportState.OUTDATED),
-        (None, ImportState.GONE),
+        (None, ImportState.STALE),
     ],
 )
 def test_an_import_is_outdated_if_the_value_changed_after_it(web: ExistingStack | None, expected: ImportState) -> None:
@@ -166,7 +164,7 @@ def hold_of(importer: str) -> str:
 @pytest.mark.parametrize("importer", [WEB, str(ManifestSet(ACCOUNT, "shop"))])
 def test_a_claim_is_protected_by_its_own_hold(importer: str) -> None:
     bare, named = region({TAG: importer}), region({TAG: importer}, hold=HOLD)
-    assert claim(bare).protection is Protection.NONE
+    assert claim(bare).protection is Protection.UNPROTECTED
     assert claim(named).protection is Protection.UNHELD
     assert claim(named, {hold_of(importer): frozenset({"another"})}).protection is Protection.UNHELD
     assert claim(named, {hold_of(importer): frozenset({HOLD})}).protection is Protection.HELD
@@ -193,7 +191,7 @@ def test_an_import_of_what_it_is_nested_in_needs_no_hold() -> None:
 
 def test_what_another_account_exports_cannot_be_held() -> None:
     theirs = replace(region({TAG: WEB.replace(ACCOUNT, "222222222222")}, hold=HOLD), account="222222222222")
-    assert claim(theirs).protection is Protection.NONE
+    assert claim(theirs).protection is Protection.UNPROTECTED
     (value,) = exported_values(theirs, {})
     assert list(unprotected([value])) == []
 

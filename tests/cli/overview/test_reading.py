@@ -14,8 +14,9 @@ import pytest
 from strongref.aws.clients import Clients
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
-from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
+from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.reading import RECORDS, OverviewReader
+from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.overview.who import find_uses
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import AwsCallError, UnknownCallerError, UsageError
@@ -69,13 +70,13 @@ def test_every_export_is_seen_with_its_importers(account: Account) -> None:
     assert SECRET not in repr((a, b))
 
 
-def test_an_importer_without_its_stack_is_gone(account: Account) -> None:
+def test_a_claim_without_its_stack_is_stale(account: Account) -> None:
     account.export("network", EU, US, Consumer="web", Values={"A": SECRET})
     account.claim("web", US, "network", EU, "A")
     account.delete_stack("web", US)
     found = reader()
     (a,) = found.values(found.regions([US]))
-    assert [each.state for each in a.claims] == [ImportState.GONE]
+    assert [each.state for each in a.claims] == [ImportState.STALE]
 
 
 def test_150_values_take_at_most_20_calls(account: Account, calls: Counter[tuple[str, str]]) -> None:
@@ -121,7 +122,7 @@ def test_homes_are_looked_for_in_the_own_account_only(account: Account, calls: C
     account.export("network", EU, US, Values={"A": SECRET})
     theirs = ExportScope("web", Producer("222222222222", AP, "network"))
     head = {"stack": f"arn:aws:cloudformation:{AP}:222222222222:stack/network/1", "values": {"A": "x"}}
-    account.ssm(US).put_parameter(Name=f"{theirs.records}/Exports", Value=json.dumps(head), Type="String")
+    account.ssm(US).put_parameter(Name=f"{theirs.path('records')}/Exports", Value=json.dumps(head), Type="String")
     found = reader()
     assert len(found.values(found.regions([US]))) == 2
     assert {region for region, action in calls if action == "DescribeStacks"} == {EU, US}
@@ -212,7 +213,7 @@ def test_who_follows_a_stack_into_every_region(account: Account) -> None:
         assert [(value.region, len(value.claims)) for value in uses.exports] == [(AP, 1), (US, 0)]
         assert uses.imports == ()
     (shop,) = find_uses(reader(), [AP], nowhere, "shop")
-    assert [(value.key, claim.protection) for value, claim in shop.imports] == [("A", Protection.NONE)]
+    assert [(value.key, claim.protection) for value, claim in shop.imports] == [("A", Protection.UNPROTECTED)]
 
 
 def test_a_stack_that_does_not_exist_is_an_error(account: Account) -> None:

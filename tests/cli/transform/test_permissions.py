@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.errors import ExportsInUseError
+from strongref.refusals import ExportsInUseError
 from strongref_cli.transform.permissions import (
     Principal,
     policy,

@@ -31,7 +31,7 @@ def install() -> None:
 
 
 def telling(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with a VPC's block."""
+    """A handler that adds a VPC's block to its attributes."""
 
     def made(*given: object, **named: object) -> Any:
         done = make(*given, **named)
@@ -43,7 +43,7 @@ def telling(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reserving(make: Callable[..., Any], position: int) -> Callable[..., Any]:
-    """The same, with a function's reserved concurrency; `position` is that of the properties."""
+    """A handler that keeps a function's reserved concurrency; `position` is that of the properties."""
 
     def made(*given: Any, **named: object) -> Any:
         done = make(*given, **named)

@@ -25,7 +25,7 @@ def install() -> None:
 
 
 def regional(name: Callable[..., str]) -> Callable[..., str]:
-    """The same names, with the account and the region in the hash that they end in."""
+    """Names with the account and the region in the hash that they end in."""
 
     def named(stack_name: str, logical_id: str, **options: object) -> str:
         made = name(stack_name, logical_id, **options)

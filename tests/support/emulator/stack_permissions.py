@@ -110,7 +110,7 @@ def create(logical_id: str, props: Properties, stack: str) -> Made:
 
 
 def update(physical_id: str, old: Properties, new: Properties, stack: str, logical_id: str) -> Made:
-    """The same parameter; another one, if it has another name: the old one is deleted once all else has succeeded."""
+    """The parameter, or a new one if it has another name: the old one is deleted once all else has succeeded."""
     if new.get("Name", physical_id) != physical_id:
         made = create(logical_id, new, stack)
         provisioners._delete_predecessor(delete, physical_id, old)

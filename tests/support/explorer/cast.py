@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KEY = Key("K")
 HOLD = "network-Exports"
-VALUE_NAME = SCOPE.value(KEY)
+VALUE_NAME = SCOPE.parameter_name(KEY)
 PAIR = (KEY, Key("L"))
 """Two values: what is done to both does not depend on each other, and may happen in any order."""
 
@@ -170,7 +170,7 @@ def both_gone(world: World) -> None:
     """The parameters were cleaned up; the record exists."""
     both_there(world)
     for key in PAIR:
-        world.ssm.delete_parameter(Name=SCOPE.value(key))
+        world.ssm.delete_parameter(Name=SCOPE.parameter_name(key))
 
 
 def held(world: World) -> None:

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from botocore.exceptions import ClientError
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.exports import Exporter
 from strongref.protocol.fences import FENCE_SECONDS

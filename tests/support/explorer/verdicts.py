@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from strongref.contract.index import INDEX
 from strongref.contract.names import Key, claim_tag
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import ExportsInUseError, PartialCreateError, StrongRefError
+from strongref.errors import PartialCreateError, StrongRefError
+from strongref.refusals import ExportsInUseError
 from tests.support.builders import SCOPE
 from tests.support.cloudformation.stacks import DELETING
 from tests.support.explorer.nodes import DEAD, DORMANT, Nodes
@@ -134,4 +135,4 @@ def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:
 def _references(stack: str, answer: Response) -> Iterator[Reference]:
     claims = frozenset({(claim_tag(answer.physical_id), stack)})
     for key, text in answer.data.items():
-        yield Reference((REGION, SCOPE.value(Key(key))), claims, Value(ParameterType.STRING, str(text)))
+        yield Reference((REGION, SCOPE.parameter_name(Key(key))), claims, Value(ParameterType.STRING, str(text)))

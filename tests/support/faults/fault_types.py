@@ -31,7 +31,7 @@ class FaultDuration(Enum):
 
     ONCE = auto()
     EVERY_TRY = auto()
-    """The same request, whenever it is retried."""
+    """Each retry of the request."""
     ACTION = auto()
     """Every later call of the same action."""
     SERVICE = auto()

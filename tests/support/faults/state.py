@@ -48,7 +48,7 @@ class AccountState:
         )
 
     def without_tags(self, tags: frozenset[str], only: frozenset[Name] | None = None) -> AccountState:
-        """The same without the tags of these keys; of some parameters, or of all."""
+        """This state without the tags of these keys; of some parameters, or of all."""
         return AccountState(
             {
                 name: (kind, text, tuple(tag for tag in each if tag[0] not in tags))

@@ -108,7 +108,7 @@ class Trial:
         yield from self._leftover_fences(delivery)
 
     def _again(self, first: Delivery) -> Iterator[str]:
-        """The same event is delivered again."""
+        """Deliver the event again."""
         world = self._world
         if first.answer:
             world.note(self._request, first)

@@ -98,7 +98,7 @@ def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources
     """The Exports that a deleted stack had there; if only values remain, one that will find them."""
     consumer = {} if scope.consumer == SHARED else {"Consumer": scope.consumer}
     resources = {}
-    said = records(stored(history.cloud.regions)).get((region, scope.records), {})
+    said = records(stored(history.cloud.regions)).get((region, scope.path("records")), {})
     for logical_id, record in said.items():
         secure = []
         values: dict[str, object] = {}

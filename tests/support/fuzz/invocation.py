@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.parameter_store import SsmStore
-from strongref.aws.retry_and_rate_limit import RateLimiter
+from strongref.aws.rate_limit import RateLimiter
 from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError

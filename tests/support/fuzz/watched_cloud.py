@@ -57,7 +57,7 @@ class WatchedCloud(SteppedCloud):
         given = (invocation.event.properties, invocation.event.old_properties or {})
         if method == "put_parameter" and any(each.get("OnChange") == "propagate" for each in given):
             for (stack, _), values in self.imported.items():
-                if _region(stack) == region and request["Name"].startswith(f"{values.scope.records}/"):
+                if _region(stack) == region and request["Name"].startswith(f"{values.scope.path('records')}/"):
                     values.allow_changes()
 
     def after_success(self, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
@@ -69,7 +69,7 @@ class WatchedCloud(SteppedCloud):
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)
             claims = frozenset({(claim_tag(answer.physical_id), event.stack)})
             references = {
-                key: Reference((stack.region, scope.value(key)), claims, value) for key, value in held.items()
+                key: Reference((stack.region, scope.parameter_name(key)), claims, value) for key, value in held.items()
             }
             said = records(stored(self.regions))
             recorded = {key for key, reference in references.items() if published(reference, said)}

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
-from strongref.errors import (
+from strongref.aws.errors import (
     CloudControlError,
     LookUpDeniedError,
     NoSuchResourceError,
     PropertiesAskedError,
     UnsupportedError,
-    WaitInterruptedError,
 )
+from strongref.aws.retry import CallFailedError, RegionalApi
+from strongref.errors import WaitInterruptedError
 from strongref.next_steps import DENIED
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import ResourceInfo, StackInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import NewStack
     from strongref.protocol.time import Clock
 
@@ -51,9 +51,9 @@ class CloudFormationStacks:
         return self._describe(name, region)
 
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
-        region, asked = self._region_of(arn), {"StackName": arn, "LogicalResourceId": logical_id}
-        action = "DescribeStackResource"
-        response = self._call(action, arn, region, lambda client: client.describe_stack_resource, **asked)
+        region, method = self._region_of(arn), lambda client: client.describe_stack_resource
+        asked: dict[str, Any] = {"StackName": arn, "LogicalResourceId": logical_id}
+        response = self._call("DescribeStackResource", arn, region, method, **asked)
         if not response:
             return None
         found = response["StackResourceDetail"]
@@ -71,23 +71,21 @@ class CloudFormationStacks:
 
     def create_stack(self, stack: NewStack) -> str:
         method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
-        response = self._change("CreateStack", stack.name, stack.region, method, _EXISTS, **request)
+        response = self._call("CreateStack", stack.name, stack.region, method, _EXISTS, changes=True, **request)
         return response["StackId"] if response else ""
 
     def update_stack(self, stack: NewStack) -> None:
-        # The code too if there is nothing to update, or the stack is in progress.
-        method, code = lambda client: client.update_stack, _NO_SUCH_STACK
-        self._change("UpdateStack", stack.name, stack.region, method, code, **_request(stack))
+        # The code of an absent stack is also that of one that is up to date, or in progress.
+        at, request = (stack.name, stack.region), _request(stack)
+        self._call("UpdateStack", *at, lambda client: client.update_stack, changes=True, **request)
 
     def delete_stack(self, stack: str, region: str) -> None:
-        # The code too if an operation is in progress.
-        method, code = lambda client: client.delete_stack, _NO_SUCH_STACK
-        self._change("DeleteStack", stack, region, method, code, StackName=stack)
+        # The code of an absent stack is also that of one in progress.
+        self._call("DeleteStack", stack, region, lambda client: client.delete_stack, changes=True, StackName=stack)
 
     def failure(self, arn: str) -> str:
-        region = self._region_of(arn)
-        asked = {"StackName": arn}
-        found = self._call("DescribeStackEvents", arn, region, lambda client: client.describe_stack_events, **asked)
+        region, method = self._region_of(arn), lambda client: client.describe_stack_events
+        found = self._call("DescribeStackEvents", arn, region, method, StackName=arn)
         given = [event for event in (found["StackEvents"] if found else ()) if event.get("ResourceStatusReason")]
         failed = [event for event in given if event["ResourceStatus"].endswith("_FAILED")]
         # If an export does not exist, no resource fails: what follows the creation says why.
@@ -111,7 +109,7 @@ class CloudFormationStacks:
         return None
 
     def _resources(self, arn: str, region: str) -> Iterator[StackResourceSummaryTypeDef]:
-        request = {"StackName": arn}
+        request: dict[str, Any] = {"StackName": arn}
         while True:
             response = self._call(
                 "ListStackResources", arn, region, lambda client: client.list_stack_resources, **request
@@ -123,47 +121,18 @@ class CloudFormationStacks:
                 return
             request["NextToken"] = response["NextToken"]
 
-    def _call(
+    def _call(  # noqa: PLR0913 (which call, and how it may fail)
         self,
         action: str,
         stack: str,
         region: str,
         method: Callable[[CloudFormationClient], Callable[..., T]],
+        harmless: str = _NO_SUCH_STACK,
+        *,
+        changes: bool = False,
         **request: Any,
     ) -> T | None:
-        """The response; None if the stack does not exist."""
-
-        def failure(code: str) -> StrongRefError:
-            return StackLookupError(stack, region, code, action=action)
-
-        return self._send(action, region, method, request, _NO_SUCH_STACK, failure)
-
-    def _change(
-        self,
-        action: str,
-        stack: str,
-        region: str,
-        method: Callable[[CloudFormationClient], Callable[..., T]],
-        harmless: str,
-        **request: Any,
-    ) -> T | None:
-        """The response; None if the call fails with the code `harmless`."""
-
-        def failure(code: str) -> StrongRefError:
-            return ServiceError(action, code, f"stack {stack}", region)
-
-        return self._send(action, region, method, request, harmless, failure)
-
-    def _send(  # noqa: PLR0913, PLR0917
-        self,
-        action: str,
-        region: str,
-        method: Callable[[CloudFormationClient], Callable[..., T]],
-        request: Mapping[str, Any],
-        harmless: str,
-        failure: Callable[[str], StrongRefError],
-    ) -> T | None:
-        """The response; None if the call fails with the code `harmless`. `failure` makes the error of another code."""
+        """The response; None if the call fails with the code `harmless`: by default, the stack does not exist."""
         caller = RetryingCaller(region, self.limiter, self.clock, self.jitter)
         try:
             return caller.call(action, method(client_for(self.client_in, region)), **request)
@@ -172,7 +141,9 @@ class CloudFormationStacks:
         if failed.code == harmless:
             return None
         failed.log(action, region)
-        why = failure(failed.code)
+        why: StrongRefError = StackLookupError(stack, region, failed.code, action=action)
+        if changes:
+            why = ServiceError(action, failed.code, f"stack {stack}", region)
         raise WaitInterruptedError(why) if failed.out_of_time else why
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.arns import Arn
-from strongref.aws.retry_and_rate_limit import CallFailedError
+from strongref.aws.retry import CallFailedError
 from strongref.contract.notices import SOURCE
 from strongref.errors import ServiceError
 

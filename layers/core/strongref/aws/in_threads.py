@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from strongref.aws.retry_and_rate_limit import IN_FLIGHT
+from strongref.aws.rate_limit import IN_FLIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller
+from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import ReinvokeError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_lambda import LambdaClient
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock
 

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import (
     OUT_OF_TIME,
@@ -25,7 +25,7 @@ from strongref.errors import (
     UndecryptableError,
 )
 from strongref.protocol.ports import BATCH
-from strongref.protocol.side_by_side import at_once, in_turn
+from strongref.protocol.side_by_side import call_all, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 
-    from strongref.aws.retry_and_rate_limit import RateLimiter
+    from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
@@ -89,36 +89,36 @@ class SsmStore:
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
-        for some_found in at_once(self, [partial(self._get, batch) for batch in _batches(names)]):
+        for some_found in call_all(self, [partial(self._get, batch) for batch in _batches(names)]):
             found |= some_found
         return found
 
     def _get(self, batch: list[str]) -> dict[str, Parameter]:
         try:
-            return self._get_at_once(batch)
+            return self._get_batch(batch)
         except StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
         # One key that cannot be used fails the whole call. Without decryption, all can be read.
-        return self._decrypted_one_by_one(self._get_at_once(batch, decrypted=False))
+        return self._decrypted_one_by_one(self._get_batch(batch, decrypted=False))
 
-    def _get_at_once(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
+    def _get_batch(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
         get, target = self.client.get_parameters, some(names, most=1)
         response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
         return _by_name(response["Parameters"])
 
     def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
-        """The same parameters, decrypted; those that cannot be are `locked`. What has gone is left out."""
+        """Parameters decrypted; those that cannot be are `locked`. What has gone is left out."""
         secure = [name for name, each in encrypted.items() if each.is_secure]
         found = {name: each for name, each in encrypted.items() if not each.is_secure}
-        for some_found in at_once(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
+        for some_found in call_all(self, [partial(self._decrypted, encrypted[name]) for name in secure]):
             found |= some_found
         return found
 
     def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:
         name = encrypted.name
         try:
-            return self._get_at_once([name])
+            return self._get_batch([name])
         except StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
@@ -133,8 +133,8 @@ class SsmStore:
                 raise
         # As in `_get`: most of them can be read a batch at a time.
         encrypted = self._under(path, decrypted=False)
-        plain = {name: each for name, each in encrypted.items() if not each.is_secure}
-        return plain | self.get(name for name in encrypted if name not in plain)
+        readable = {name: each for name, each in encrypted.items() if not each.is_secure}
+        return readable | self.get(name for name in encrypted if name not in readable)
 
     def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
@@ -153,10 +153,8 @@ class SsmStore:
         return self._put(name, kind, text, Overwrite=True)
 
     def delete(self, names: Iterable[str]) -> None:
-        at_once(self, [partial(self._delete, batch) for batch in _batches(names)])
-
-    def _delete(self, batch: list[str]) -> None:
-        self._call("DeleteParameters", some(batch, most=1), self.client.delete_parameters, Names=batch)
+        delete = partial(self._call, "DeleteParameters", function=self.client.delete_parameters)
+        call_all(self, [partial(delete, target=some(batch, most=1), Names=batch) for batch in _batches(names)])
 
     def tags(self, name: str) -> dict[str, str] | None:
         response = self._call_tags("ListTagsForResource", name, self.client.list_tags_for_resource)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.aws.retry_and_rate_limit import CallFailedError, RegionalApi
-from strongref.errors import CloudControlError, LookUpDeniedError, WaitInterruptedError
+from strongref.aws.errors import CloudControlError, LookUpDeniedError
+from strongref.aws.retry import CallFailedError, RegionalApi
+from strongref.errors import WaitInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

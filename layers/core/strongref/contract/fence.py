@@ -40,12 +40,12 @@ class TagScan:
         """Whether a key still has to be read."""
         return key > self.upto or key in self.exceptions
 
-    def note(self, key: str, *, plain: bool) -> None:
-        """Record that a key was read; `plain` means that it has no claim and no owner that matters."""
+    def note(self, key: str, *, unclaimed: bool) -> None:
+        """Record that a key was read; `unclaimed` means that it has neither a claim nor an owner that matters."""
         if key <= self.upto or len(self.exceptions) >= MAX_EXCEPTIONS:
             return
         self.upto = key
-        if not plain:
+        if not unclaimed:
             self.exceptions.append(key)
 
 
@@ -80,7 +80,8 @@ class Fence:
             stored = json.loads(parameter.text)
             check_format(parameter.name, stored)
             expires_at = datetime.fromisoformat(stored["until"]).astimezone(UTC)
-            return cls(str(stored["by"]), expires_at, _tag_scan(stored.get("left")), stored.get("done") is True)
+            left = None if stored.get("left") is None else _tag_scan(stored["left"])
+            return cls(str(stored["by"]), expires_at, left, stored.get("done") is True)
         except NewerFormatError as error:
             held_by, newer = f"strongref {cut(error.writer, 40)}", error
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -98,9 +99,7 @@ class Fence:
         return f"{self.held_by}, until {self.expires_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _tag_scan(stored: dict[str, object] | None) -> TagScan | None:
-    if stored is None:
-        return None
+def _tag_scan(stored: dict[str, object]) -> TagScan:
     exceptions = stored["exceptions"]
     if not isinstance(exceptions, list):
         raise TypeError

@@ -33,7 +33,7 @@ def check_format(name: str, stored: object) -> None:
 
 
 def check_hold_format(name: str, tags: Mapping[str, str]) -> None:
-    """The same for a hold stack, given its name and its tags."""
+    """Check the format of a hold stack, given its name and its tags; raises `NewerFormatError`."""
     if tags.get(HOLD_FORMAT, str(FORMAT)) not in map(str, range(1, FORMAT + 1)):
         raise _newer(name, tags[HOLD_FORMAT], tags.get(HOLD_WRITER))
 

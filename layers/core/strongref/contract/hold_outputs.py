@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.holds import MAX_EXPORT_NAME
+from strongref.contract.hold_stacks import MAX_EXPORT_NAME
 from strongref.contract.names import MAX_LABEL, short_hash
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ Everything that strongref stores about exports is below `/strongref/`, in three 
     /strongref/fences/<consumer>/<account>/<region>/<stack>/<holder>          who is changing values there
 
 Account, region and stack are the producer's. The parameters themselves are in the consumer's account and region.
-`/strongref/manifests/<name>/…` lists what a set of manifests claims in a region.
+`/strongref/manifests/<name>/…` lists what a manifest set claims in a region.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, NewType
+from typing import TYPE_CHECKING, Literal, NewType
 
 from strongref.arns import Arn
 from strongref.errors import StrongRefError
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 Key = NewType("Key", str)
 """An export's key: one to nine levels, separated by `/`."""
 
+Tree = Literal["exports", "records", "fences"]
+"""Where parameters are, below `/strongref/`."""
+
 SHARED = "_shared"
 """Takes the place of the consumer's name for exports that any stack may import."""
 
 MANIFESTS = "_manifests"
-"""Takes the place of the consumer's name in the fences of sets of manifests."""
+"""Takes the place of the consumer's name in the fences of manifest sets."""
 
 ALL = "all"
 """What people read and write for `SHARED`."""
@@ -121,34 +124,22 @@ class ExportScope:
     consumer: str
     producer: Producer
 
-    @property
-    def _path(self) -> str:
-        return f"{self.consumer}/{self.producer.account}/{self.producer.region}/{self.producer.stack}"
+    def path(self, tree: Tree) -> str:
+        """The path of its parameters in a tree, without a slash at its end."""
+        producer = self.producer
+        return f"/strongref/{tree}/{self.consumer}/{producer.account}/{producer.region}/{producer.stack}"
 
-    @property
-    def values(self) -> str:
-        """The path of the values, without a slash at its end."""
-        return f"/strongref/exports/{self._path}"
-
-    @property
-    def records(self) -> str:
-        return f"/strongref/records/{self._path}"
-
-    @property
-    def fences(self) -> str:
-        return f"/strongref/fences/{self._path}"
-
-    def value(self, key: Key) -> str:
+    def parameter_name(self, key: Key) -> str:
         """The name of the parameter that holds the value of this key."""
-        return f"{self.values}/{key}"
+        return f"{self.path('exports')}/{key}"
 
     def key(self, name: str) -> Key:
-        """The key of the parameter with this name; the reverse of `value`."""
-        return Key(name.removeprefix(f"{self.values}/"))
+        """The key of the parameter with this name; the reverse of `parameter_name`."""
+        return Key(name.removeprefix(f"{self.path('exports')}/"))
 
     @classmethod
     def of(cls, tree: str, name: str) -> ExportScope | None:
-        """The scope of a parameter in a tree (`exports`, `records`); None if its name has too few levels."""
+        """The scope of a parameter in a tree; None if its name has too few levels."""
         levels = name.removeprefix(f"/strongref/{tree}/").split("/")
         if len(levels) < 5:  # noqa: PLR2004 (consumer, account, region, stack, key)
             return None
@@ -236,7 +227,7 @@ class ManifestSet:
 def can_be_claim(tag: str, claimant: str) -> bool:
     """Whether an import can have made a claim, given the tag's key and value; if not, somebody wrote it by hand.
 
-    An import writes the ARN of its stack, a set of manifests its ID. A later version of strongref may write something
+    An import writes the ARN of its stack, a manifest set its ID. A later version of strongref may write something
     else that begins with `strongref:`.
     """
     if manifests := ManifestSet.parse(claimant):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.arns import Arn
 from strongref.contract.names import ExportScope
-from strongref.errors import ExportsKeptError, InUse
+from strongref.refusals import ExportsKeptError, InUse
 from strongref.text import MANIFESTS, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ImportedValue(NamedTuple):
 class Observation(NamedTuple):
     """A finding of the janitor."""
 
-    finding: str  # its kind, as in `StaleClaims`
+    finding: str  # its kind, as in `stale-claim`
     parameter: str  # the parameter that it is about, or the hold stack
     stacks: tuple[str, ...]  # the ARNs of the stacks concerned
 

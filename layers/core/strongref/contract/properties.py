@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
-from strongref.contract.holds import MAX_EXPORT_NAME, is_export_name
+from strongref.contract.hold_stacks import MAX_EXPORT_NAME, is_export_name
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
 from strongref.text import some
@@ -46,17 +46,17 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
     Raises:
         BadRequestError: a property is unknown, missing, or not what it must be.
     """
-    own = () if within else _CLOUDFORMATIONS_OWN
+    own, path = ((), f"{within}.") if within else (_CLOUDFORMATIONS_OWN, "")
     unknown = [name for name in given if name not in table and name not in own]
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
-        raise BadRequestError(_path(within, some(unknown)), f"{verb} unknown; must be one of {some(table, len(table))}")
+        raise BadRequestError(f"{path}{some(unknown)}", f"{verb} unknown; must be one of {some(table, len(table))}")
     found = {}
     for name, each in table.items():
         if name in given:
-            found[name] = each.parse(_path(within, name), given[name])
+            found[name] = each.parse(f"{path}{name}", given[name])
         elif each.required:
-            raise BadRequestError(_path(within, name), f"is missing; must be {each.required}")
+            raise BadRequestError(f"{path}{name}", f"is missing; must be {each.required}")
         else:
             found[name] = each.default
     return found
@@ -131,7 +131,3 @@ def shown(given: object) -> str:
     if isinstance(given, Mapping | list):
         return "a map" if isinstance(given, Mapping) else "a list"
     return "nothing" if given is None else repr(given if not isinstance(given, str) else given[:60])
-
-
-def _path(within: str, name: str) -> str:
-    return f"{within}.{name}" if within else name

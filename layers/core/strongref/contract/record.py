@@ -25,6 +25,7 @@ from strongref.errors import NewerFormatError, UndecryptableError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from strongref.contract.names import ExportScope
     from strongref.contract.values import Parameter
 
 PART_BYTES = 4096
@@ -55,7 +56,7 @@ class Record:
 
     stack: str  # the ARN of the stack that wrote it
     values: Mapping[Key, Value] = field(repr=False)  # by key
-    hold: str = ""  # the CloudFormation export that imports hold (`holds`); empty if there is none
+    hold: str = ""  # the CloudFormation export that imports hold (`hold_stacks`); empty if there is none
     # the Export has not finished changing the values' tags, which takes one call each. Some values may not have its
     # owner tag yet, or still have it although the Export gave them up
     open: bool = False
@@ -73,9 +74,6 @@ class RecordPart:
     kind: ParameterType
     text: str = field(repr=False)
 
-    def name(self, path: str, logical_id: str) -> str:
-        return part_name(path, logical_id, self.number)
-
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
@@ -89,12 +87,16 @@ class StoredRecord:
     # why it can never be put together, if that is known: a later version wrote it, or a part cannot be decrypted
     why: NewerFormatError | UndecryptableError | None = None
     # of a record whose secure part cannot be decrypted, everything else
-    plain: Record | None = None
+    without_secure: Record | None = None
+
+    @property
+    def readable(self) -> Record | None:
+        return self.record or self.without_secure
 
 
-def part_name(path: str, logical_id: str, number: int) -> str:
-    """The parameter name of a record's part, given the scope's path of records."""
-    return f"{path}/{logical_id}.{number}" if number else f"{path}/{logical_id}"
+def part_name(scope: ExportScope, logical_id: str, number: int) -> str:
+    """The parameter name of a record's part."""
+    return f"{scope.path('records')}/{logical_id}{f'.{number}' if number else ''}"
 
 
 def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
@@ -102,7 +104,7 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
 
     Tails get numbers above all that are `used`.
     """
-    plain = _compact({key: value.attribute for key, value in record.values.items() if not value.is_secure})
+    values = _compact({key: value.attribute for key, value in record.values.items() if not value.is_secure})
     secure = {key: value.text for key, value in record.values.items() if value.is_secure}
     number = max(used, default=0)
     tails: list[RecordPart] = []
@@ -119,12 +121,12 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         head["last"] = [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
     if secure:
         head["secure"] = [part.number for part in tails]
-    whole = _compact({**head, "values": json.loads(plain)})
+    whole = _compact({**head, "values": json.loads(values)})
     if len(whole.encode()) <= PART_BYTES - (0 if record.open else len(_OPEN)):
         return [*tails, RecordPart(0, ParameterType.STRING, whole)]
-    plain = _unspaced(plain)
-    parts = [RecordPart(number + at, ParameterType.STRING, chunk) for at, chunk in enumerate(_chunks(plain), start=1)]
-    head |= {"parts": [part.number for part in parts], "sum": _sum(plain)}
+    values = _unspaced(values)
+    parts = [RecordPart(number + at, ParameterType.STRING, chunk) for at, chunk in enumerate(_chunks(values), start=1)]
+    head |= {"parts": [part.number for part in parts], "sum": _sum(values)}
     return [*tails, *parts, RecordPart(0, ParameterType.STRING, _compact(head))]
 
 
@@ -149,7 +151,7 @@ def _decode(parts: Mapping[int, Parameter]) -> StoredRecord:
     record = _assemble(texts)
     torn = 0 in parts and record is None
     if torn and locked:
-        return StoredRecord(None, torn, numbers, why=locked, plain=_assemble(texts, plain=True))
+        return StoredRecord(None, torn, numbers, why=locked, without_secure=_assemble(texts, without_secure=True))
     spare = frozenset() if torn else numbers - _needed(texts.get(0))
     return StoredRecord(record, torn, numbers, spare)
 
@@ -170,7 +172,7 @@ def _needed(head: str | None) -> frozenset[int]:
     return frozenset([0, *stored.get("parts", ()), *stored.get("secure", ())])
 
 
-def _assemble(parts: Mapping[int, str], *, plain: bool = False) -> Record | None:
+def _assemble(parts: Mapping[int, str], *, without_secure: bool = False) -> Record | None:
     """The record of these parts, with or without its secure values; None if a part is missing or unreadable."""
     try:
         head = json.loads(parts[0])
@@ -181,7 +183,7 @@ def _assemble(parts: Mapping[int, str], *, plain: bool = False) -> Record | None
                 return None
             values = json.loads(joined)
         secure: dict[str, str] = {}
-        if "secure" in head and not plain:
+        if "secure" in head and not without_secure:
             secure = json.loads("".join(parts[number] for number in head["secure"]))
         if not isinstance(head["stack"], str) or not all(isinstance(text, str) for text in secure.values()):
             return None
@@ -224,7 +226,7 @@ def _chunks(text: str) -> Iterator[str]:
 
 
 def _unspaced(compact: str) -> str:
-    """The same JSON with white space escaped, so that no chunk begins or ends with it."""
+    """Compact JSON with the white space in its texts escaped, so that no chunk begins or ends with it."""
     return _SPACE.sub(lambda found: f"\\u{ord(found[0]):04x}", compact)
 
 

@@ -149,7 +149,7 @@ class ExportRequest:
         for region in self.regions:
             longest = MAX_NAME - arn_prefix_length(stack.partition, region, stack.account)
             for key in self.values:
-                length = len(self.scope.value(key))
+                length = len(self.scope.parameter_name(key))
                 if length > longest:
                     raise BadRequestError(
                         f"Values.{attribute_name(key)}",

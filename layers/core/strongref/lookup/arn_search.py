@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.errors import CloudControlError
+from strongref.aws.errors import CloudControlError
 from strongref.lookup import arn_formats
 from strongref.lookup.errors import TooManyError, UnrelatedArnError
 from strongref.lookup.identify import by_override

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn, is_arn
+from strongref.aws.errors import LookUpDeniedError
 from strongref.contract.event import RequestType
 from strongref.contract.properties import Property, Table, must_be, parse_region, parse_strings, parse_text, read, shown
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
-from strongref.errors import BadRequestError, LookUpDeniedError
+from strongref.errors import BadRequestError
 from strongref.lookup.attributes import IDENTIFIER, returned_attributes
 from strongref.lookup.errors import AttributesTooLargeError, LookupPolicyError
 from strongref.lookup.query import ResourceQuery

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from strongref.aws.errors import NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
-from strongref.errors import ErrorMetric, NoSuchResourceError, StrongRefError
+from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from strongref.errors import LookUpDeniedError
+    from strongref.aws.errors import LookUpDeniedError
 
 _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""

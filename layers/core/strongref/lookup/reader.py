@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-from strongref.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError, UnsupportedError
+from strongref.aws.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError, UnsupportedError
 from strongref.lookup.arn_formats import RESOURCE_PATTERNS
 from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
 from strongref.lookup.matching import is_answer

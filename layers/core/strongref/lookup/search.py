@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.errors import CloudControlError, NoSuchResourceError, UnsupportedError
+from strongref.aws.errors import CloudControlError, NoSuchResourceError, UnsupportedError
 from strongref.lookup import matching
 from strongref.lookup.arn_formats import arns_of_type
 from strongref.lookup.arn_search import ArnSearch

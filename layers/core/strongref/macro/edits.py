@@ -63,7 +63,7 @@ class TemplateEdits:
         return changed
 
     def rebuilt(self, node: Node, path: Path) -> Node:
-        """The same for the part of a template at a path."""
+        """The edited part of a template at a path."""
         renamed = {each.path: each.becomes for each in self.renamings}
         replaced = {each.path: each.value for each in self.replacements}
         removed = {each.path for each in self.removals}

@@ -12,7 +12,7 @@ from strongref.contract.requests import EXPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
-from strongref.macro.references import plain
+from strongref.macro.references import as_sent
 from strongref.macro.scan import ImportPlaceholder
 from strongref.macro.template import SharedProperties, described, is_function, mentions, sampled
 
@@ -57,13 +57,13 @@ def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[Templat
         if not new:
             prefix = f"{given[AS]}." if AS in given else ""
             secure = tuple(f"{prefix}{each}" for each in given.get(SECURE, []))
-            options = {key: plain(given[key]) for key in OPTIONS if key in given}
+            options = {key: as_sent(given[key]) for key in OPTIONS if key in given}
             made.append(ExportPart(where, found, _target(given), _values(given, found.logical_id), secure, options))
     return made, problems
 
 
 def _target(given: Mapping[str, Node]) -> SharedProperties:
-    target = {key: plain(given[key]) for key in TARGET_KEYS if key in given}
+    target = {key: as_sent(given[key]) for key in TARGET_KEYS if key in given}
     if isinstance(target.get("Region"), list):
         different = {json.dumps(each, sort_keys=True): each for each in target["Region"]}
         regions = [different[text] for text in sorted(different)]

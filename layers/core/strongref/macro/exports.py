@@ -49,7 +49,7 @@ class _Conditional:
     node: Node = field(repr=False)
 
     def assuming(self, condition: str) -> _Conditional:
-        """The same value, given that this condition holds."""
+        """This value, if the condition is known to hold."""
         return replace(self, condition=None) if self.condition == condition else self
 
 

@@ -79,8 +79,8 @@ def parse(path: Path, given: Mapping[str, Node]) -> tuple[TemplateReference | No
     if problems:
         return None, problems
     origin = given[FROM]
-    producer = {key: plain(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
-    options = {key: plain(given[key]) for key in OPTIONS if key in given}
+    producer = {key: as_sent(origin[key]) for key in FROM_KEYS if key in origin and key != NAME}
+    options = {key: as_sent(given[key]) for key in OPTIONS if key in given}
     return TemplateReference(SharedProperties.of({FROM: producer, **options}), ".".join(levels(origin[NAME]))), []
 
 
@@ -94,7 +94,7 @@ def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
     if wrong is None:
         yield from _problems_of_origin((*path, FROM), given[FROM])
     yield from _ruled(path, given, OPTIONS)
-    if plain(given.get("Shared")) == "true" and "Consumer" in given:
+    if as_sent(given.get("Shared")) == "true" and "Consumer" in given:
         yield BadPropertyError((*path, "Consumer"), "cannot be combined with Shared: true; remove one of the two")
 
 
@@ -116,7 +116,7 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
     for key in keys:
         if key in given and not is_function(given[key]):
             try:
-                _RULES[key].parse(key, plain(given[key]))
+                _RULES[key].parse(key, as_sent(given[key]))
             except BadRequestError as error:
                 yield BadPropertyError((*path, key), error.problem)
 
@@ -129,7 +129,7 @@ def _name(prop: str, given: object) -> None:
 _RULES = {**PRODUCER_KEYS, **IMPORT_PROPERTIES, NAME: Property(_name)}
 
 
-def plain(given: Node) -> Node:
+def as_sent(given: Node) -> Node:
     """A value as CloudFormation sends it: every scalar as text."""
     if isinstance(given, bool):
         return "true" if given else "false"

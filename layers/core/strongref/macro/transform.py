@@ -20,7 +20,7 @@ from strongref.macro.errors import (
 )
 from strongref.macro.export_properties import export_parts
 from strongref.macro.exports import exports
-from strongref.macro.holds import hold_outputs, hold_problems
+from strongref.macro.hold_outputs import hold_outputs, hold_problems
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
 from strongref.macro.scan import ImportPlaceholder, scan
 from strongref.macro.template import DEPTH_LIMIT, too_deep

@@ -1,6 +1,6 @@
 """Claims: put on first, then verified. Every importer does it this way: an Import, or a set of manifests.
 
-If the exports name a CloudFormation export to hold, it is held before (`hold_stacks`).
+If the exports name a CloudFormation export to hold, it is held before (`hold_keeper`).
 
 A claim holds if, after it was put on, there is no fence, the parameters are the very ones that were read before, and
 the records still say the same. Otherwise everything is tried again while patience lasts. A value that has gone, and
@@ -13,33 +13,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
 from strongref.contract.values import select
-from strongref.errors import (
-    TAG_LIMIT,
-    AlreadyExistsError,
-    ChangingError,
-    NoSuchExportError,
-    NoSuchProducerError,
-    NothingExportedError,
-    StrongRefError,
-    TooManyClaimsError,
-    TooManyTagsError,
-    UnsettledError,
-)
+from strongref.errors import TAG_LIMIT, AlreadyExistsError, StrongRefError, TooManyTagsError
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
+from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.side_by_side import at_once
-from strongref.text import attribute_name
+from strongref.protocol.side_by_side import call_all
+from strongref.refusals import (
+    ChangingError,
+    TooManyClaimsError,
+    UnsettledError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.contract.values import Parameter, Value
-    from strongref.protocol.hold_stacks import HoldKeeper
+    from strongref.protocol.hold_keeper import HoldKeeper
+    from strongref.protocol.missing_exports import ImportingAccount
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -49,14 +44,7 @@ class _TryAgainError(Exception):
     """Something does not hold right now: report `why` if that does not change."""
 
     why: StrongRefError
-    at_once: bool = False  # without a pause
-
-
-class ImportingAccount(NamedTuple):
-    """The importing side."""
-
-    account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
-    consumer: str  # the consumer name that exports to it have
+    without_pause: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +53,11 @@ class Claimant:
 
     generation: str  # what its claims are distinguished by; an Import's physical ID
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
-    importer: ImportingAccount  # whose exports it may read
+    importer: ImportingAccount  # on whose behalf
     again: bool = False  # it may have claims already
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
-    must_not_fail: Callable[[], bool] = lambda: False  # whether it is the rollback of an update, as far as is known
+    policy: Callable[[], ImportPolicy] = lambda: ImportPolicy.CLAIM  # of the phase, as far as it is known by then
 
     @property
     def tag(self) -> dict[str, str]:
@@ -108,7 +96,7 @@ class ClaimAttempt:
                 return attempt()
             except _TryAgainError as again:
                 self._skip = frozenset()  # a claim seen before a fence may have been removed as stale behind it
-                if again.at_once:
+                if again.without_pause:
                     waiting = self.ports.patience.begin(self.clock)
                     continue
                 if not waiting.pause():
@@ -125,7 +113,7 @@ class ClaimAttempt:
         recorded = self._recorded()
         kept = self._kept(recorded.values) if self.claimant.may_return else {}
         keys = self._select(recorded.values, kept)
-        found = self.store.get([self.scope.value(key) for key in keys])
+        found = self.store.get([self.scope.parameter_name(key) for key in keys])
         if len(found) < len(keys) and self._recorded() != recorded:
             # What is put back must be what the record says *after* the value was found gone: the record read before may
             # be older than a change that a cleanup has taken away since.
@@ -135,10 +123,10 @@ class ClaimAttempt:
         self._check_fences()
         self._hold(recorded, keys)
         self._read_tags(keys, found)
-        found |= self._put_back([key for key in keys if self.scope.value(key) not in found], recorded)
+        found |= self._put_back([key for key in keys if self.scope.parameter_name(key) not in found], recorded)
         if any(self._value(key, found) != values[key] for key in keys):
             raise self._changing()
-        at_once(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
+        call_all(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
         if not self._is_unchanged(found):
             raise self._changing()
@@ -157,10 +145,11 @@ class ClaimAttempt:
             needed = self.holds.needed(recorded.holds(keys))
             if not needed or self.holds.is_made(needed):
                 return
-            (self.holds.hurried() if self.claimant.must_not_fail() else self.holds).make(needed)
+            hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
+            (self.holds.hurried() if hurries else self.holds).make(needed)
         except StrongRefError as error:
             self._hold_later(error)
-        raise _TryAgainError(self._changing().why, at_once=True)  # That took its time: read again.
+        raise _TryAgainError(self._changing().why, without_pause=True)  # That took its time: read again.
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
@@ -178,7 +167,7 @@ class ClaimAttempt:
 
     def _hold_later(self, why: StrongRefError, error: Exception | None = None) -> None:
         """Go on without the hold, if the import must not fail; otherwise raise the error, which is `why` by default."""
-        if self.holds is None or not self.claimant.must_not_fail():
+        if self.holds is None or self.claimant.policy() is not ImportPolicy.CLAIM_UNHELD:
             raise error or why
         logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
         self._is_held_later = True
@@ -199,12 +188,12 @@ class ClaimAttempt:
         missing = [name for name, keys in selected.items() if not keys]
         if missing or not selected:
             self._check_fences()  # a change that is going on may bring them
-            why = self._why_missing(missing, recorded)
+            why = self.claimant.importer.why_missing(self.scope, missing, recorded, self.store, self.ports.stacks)
             if self._has_settled or not self.ports.lag.seconds:
                 raise why
             self._has_settled = True  # they may have been exported a moment ago
             self.ports.lag.settle(self.clock)
-            raise _TryAgainError(why, at_once=True)
+            raise _TryAgainError(why, without_pause=True)
         return sorted({key for keys in selected.values() for key in keys})
 
     def _kept(self, recorded: Mapping[Key, Value]) -> dict[Key, Value]:
@@ -216,7 +205,7 @@ class ClaimAttempt:
         if self.names is not None and all(select(self.names, recorded).values()):
             return {}
         kept = {}
-        for name, parameter in self.store.under(self.scope.values).items():
+        for name, parameter in self.store.under(self.scope.path("exports")).items():
             key = self.scope.key(name)
             wanted = self.names is None or any(select(self.names, [key]).values())
             if wanted and key not in recorded and self.claimant.tag.items() <= (self.store.tags(name) or {}).items():
@@ -224,7 +213,7 @@ class ClaimAttempt:
         return kept
 
     def _value(self, key: Key, found: Mapping[str, Parameter]) -> Value | None:
-        parameter = found.get(self.scope.value(key))
+        parameter = found.get(self.scope.parameter_name(key))
         return parameter.value if parameter else None
 
     def _agreed(self, key: Key, found: Mapping[str, Parameter], recorded: Mapping[Key, Value]) -> Value:
@@ -254,8 +243,8 @@ class ClaimAttempt:
         if self._has_read_tags or not (self.claimant.again or self.scope.consumer == SHARED):
             return
         self._has_read_tags = True
-        stored = [key for key in keys if self.scope.value(key) in found]
-        read = at_once(self.store, [partial(self.store.tags, self.scope.value(key)) for key in stored])
+        stored = [key for key in keys if self.scope.parameter_name(key) in found]
+        read = call_all(self.store, [partial(self.store.tags, self.scope.parameter_name(key)) for key in stored])
         tags = {key: found or {} for key, found in zip(stored, read, strict=True)}
         claimed = frozenset(key for key, each in tags.items() if self.claimant.tag.items() <= each.items())
         full = [key for key, each in tags.items() if key not in claimed and len(each) >= TAG_LIMIT]
@@ -270,11 +259,11 @@ class ClaimAttempt:
         read, they may have been deleted and created again. So they are claimed like all others afterwards.
         """
         values = recorded.values
-        at_once(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
-        return self.store.get([self.scope.value(key) for key in keys])
+        call_all(self.store, [partial(self._create, key, values[key], recorded.tags(key)) for key in keys])
+        return self.store.get([self.scope.parameter_name(key) for key in keys])
 
     def _create(self, key: Key, value: Value, tags: Mapping[str, str]) -> None:
-        name = self.scope.value(key)
+        name = self.scope.parameter_name(key)
         self.claims = True
         try:
             self.store.create(name, value.type, value.text, {**tags, **self.claimant.tag})
@@ -285,31 +274,8 @@ class ClaimAttempt:
     def _claim(self, key: Key) -> None:
         self.claims = True
         try:
-            exists = self.store.tag(self.scope.value(key), self.claimant.tag)
+            exists = self.store.tag(self.scope.parameter_name(key), self.claimant.tag)
         except TooManyTagsError:
             raise TooManyClaimsError([key], str(self.scope.producer)) from None
         if not exists:
             raise self._changing()
-
-    def _why_missing(self, names: Collection[str], recorded: Mapping[Key, Value]) -> StrongRefError:
-        """Why names are missing: no such stack, nothing exported to this consumer, or not under these names."""
-        producer, importer = self.scope.producer, self.claimant.importer
-        known = producer.account == importer.account
-        if known and not self.ports.stacks.by_name(producer.stack, producer.region):
-            return NoSuchProducerError(str(producer))
-        shared = self.scope.consumer == SHARED
-        elsewhere = RecordedExports.read(
-            self.store, ExportScope(importer.consumer if shared else SHARED, producer)
-        ).values
-        if not recorded:
-            consumer = None if shared else self.scope.consumer
-            return NothingExportedError(
-                str(producer), consumer, self.store.region, known=known, elsewhere=bool(elsewhere)
-            )
-        from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
-
-        exported = [attribute_name(key) for key in recorded]
-        missing = [attribute_name(Key(name)) for name in names]
-        close = {name: get_close_matches(name, exported, 2) for name in missing}
-        there = [name for name in missing if any(attribute_name(key) == name for key in elsewhere)]
-        return NoSuchExportError(close, str(producer), exported, there, shared)

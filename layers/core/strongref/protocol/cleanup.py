@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, consumer_prefix
 from strongref.contract.values import select
-from strongref.errors import ChangingError
 from strongref.log import logger
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.side_by_side import at_once
+from strongref.protocol.side_by_side import call_all
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from strongref.contract.names import Key
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
+    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -42,7 +43,7 @@ class ClaimRelease:
         """
         store = self._store
         keys = self._claimed(store, scope, names)
-        there = at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in keys])
+        there = call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in keys])
         claimed = [key for key, is_there in zip(keys, there, strict=True) if is_there]
         recorded = RecordedExports.read(store, scope).values
         withdrawn = [key for key in claimed if key not in recorded]
@@ -64,7 +65,7 @@ class ClaimRelease:
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            tags = at_once(store, [partial(store.tags, scope.value(key)) for key in keys])
+            tags = call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
             claimed = [key for key, found in zip(keys, tags, strict=True) if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)
@@ -87,7 +88,7 @@ class ClaimRelease:
         """The keys that an import of these names may have claimed, withdrawn ones included."""
         selected = select(names, RecordedExports.read(store, scope).values)
         if names is None or any(keys != [name] for name, keys in selected.items()):
-            selected = select(names, [scope.key(name) for name in store.under(scope.values)])
+            selected = select(names, [scope.key(name) for name in store.under(scope.path("exports"))])
         return sorted({key for keys in selected.values() for key in keys})
 
     def _delete_behind_fences(self, keys: Mapping[ExportScope, list[Key]], *, unless_recorded: bool) -> None:
@@ -110,9 +111,13 @@ class ClaimRelease:
                 for scope in scopes:
                     self._delete_behind_fences({scope: keys[scope]}, unless_recorded=unless_recorded)
                 return
-            logger.warning("Exports were not cleaned up", extra={"scope": scopes[0].values, "error": str(error)})
+            logger.warning(
+                "Exports were not cleaned up", extra={"scope": scopes[0].path("exports"), "error": str(error)}
+            )
             store = self._store
-            at_once(store, [partial(store.untag, scopes[0].value(key), [self.claim]) for key in keys[scopes[0]]])
+            call_all(
+                store, [partial(store.untag, scopes[0].parameter_name(key), [self.claim]) for key in keys[scopes[0]]]
+            )
 
     def _delete(self, fenced: FencedStore, scope: ExportScope, keys: list[Key]) -> None:
         store, inspector = fenced.store, TagInspector(self.ports.stacks)
@@ -122,8 +127,8 @@ class ClaimRelease:
         ours = {key: tags for key, tags in found.items() if tags.producer is not None}
         claimed = [key for key, tags in ours.items() if tags.claims.keys() - {self.claim}]
         own = [key for key in claimed if self.claim in {**ours[key].claims, **ours[key].stale}]
-        at_once(store, [partial(store.untag, scope.value(key), [self.claim]) for key in own])
+        call_all(store, [partial(store.untag, scope.parameter_name(key), [self.claim]) for key in own])
         deleted = [key for key in ours if key not in claimed]
-        store.delete([scope.value(key) for key in deleted])
+        store.delete([scope.parameter_name(key) for key in deleted])
         counts = {"deleted": len(deleted), "kept": len(keys) - len(deleted)}
-        logger.info("Exports were cleaned up", extra={"scope": scope.values, "region": store.region, **counts})
+        logger.info("Exports were cleaned up", extra={"scope": scope.path("exports"), "region": store.region, **counts})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,35 +14,43 @@ from strongref.log import logger
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from strongref.protocol.planner import ExportIdentity
-    from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.ports import Store
     from strongref.protocol.snapshot import Destination
-    from strongref.protocol.time import Clock
+    from strongref.protocol.stored_exports import ExportIdentity
 
 
 @dataclass(frozen=True, slots=True)
 class ExportIndex:
     """The entry of one Export."""
 
-    ports: Ports
+    store: Store  # of the Export's own region
     export: ExportIdentity
     hold: str = ""  # the CloudFormation export that the Export names; empty if it names none
 
-    def read(self, clock: Clock) -> IndexEntry | None:
+    def read(self) -> IndexEntry | None:
         """The entry; None if there is none of this stack. Raises `NewerFormatError`."""
-        found = self._store(clock).get([self._name]).get(self._name)
+        found = self.store.get([self._name]).get(self._name)
         entry = IndexEntry.decode(found) if found else None
         return entry if entry and entry.stack == self.export.stack else None
 
     def add(
-        self, destinations: Sequence[Destination], clock: Clock, *, is_new: bool = False, must_not_fail: bool = False
+        self, destinations: Sequence[Destination], *, is_new: bool = False, must_not_fail: bool = False
     ) -> IndexEntry:
         """Add the places that get values, before they do. `is_new` means that there is no entry yet, presumably.
 
         In a rollback, which must not fail, the entry may name too little until the janitor repairs it.
         """
+        entry = IndexEntry(self.export.stack, self._places(destinations), self.hold)
         try:
-            return self._add(destinations, clock, is_new=is_new)
+            if is_new:
+                with suppress(AlreadyExistsError):
+                    self.store.create(self._name, ParameterType.STRING, entry.encode(), {})
+                    return entry
+            found = self.read()
+            if found:
+                entry = replace(entry, places=entry.places | found.places, hold=self.hold or found.hold)
+            if entry != found and (entry.places or entry.hold):
+                self.store.overwrite(self._name, ParameterType.STRING, entry.encode())
         except UnfinishedError:
             raise
         except StrongRefError as error:
@@ -49,35 +58,20 @@ class ExportIndex:
                 raise
             self._leave_it(error)
             return IndexEntry(self.export.stack, hold=self.hold)
-
-    def _add(self, destinations: Sequence[Destination], clock: Clock, *, is_new: bool) -> IndexEntry:
-        entry = IndexEntry(self.export.stack, _places(self.export, destinations), self.hold)
-        if is_new:
-            try:
-                self._store(clock).create(self._name, ParameterType.STRING, entry.encode(), {})
-            except AlreadyExistsError:
-                pass
-            else:
-                return entry
-        found = self.read(clock)
-        if found:
-            entry = replace(entry, places=entry.places | found.places, hold=self.hold or found.hold)
-        if entry != found and (entry.places or entry.hold):
-            self._write(entry, clock)
         return entry
 
-    def remove(self, entry: IndexEntry | None, destinations: Sequence[Destination], clock: Clock) -> None:
+    def remove(self, entry: IndexEntry | None, destinations: Sequence[Destination]) -> None:
         """Remove the places that have no values anymore from an entry; if there is none, the Export is being deleted.
 
         If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
         """
-        left = entry and replace(entry, places=_places(self.export, destinations))
+        left = entry and replace(entry, places=self._places(destinations))
         try:
             if left is None or not (left.places or left.hold):
-                self.read(clock)  # What a later version wrote is not deleted.
-                self._store(clock).delete([self._name])
+                self.read()  # What a later version wrote is not deleted.
+                self.store.delete([self._name])
             elif left != entry:
-                self._write(left, clock)
+                self.store.overwrite(self._name, ParameterType.STRING, left.encode())
         except UnfinishedError:
             raise
         except StrongRefError as error:
@@ -91,13 +85,6 @@ class ExportIndex:
     def _name(self) -> str:
         return index_name(self.export.producer.stack, self.export.logical_id)
 
-    def _store(self, clock: Clock) -> Store:
-        return self.ports.stores(self.export.producer.region, clock)
-
-    def _write(self, entry: IndexEntry, clock: Clock) -> None:
-        self._store(clock).overwrite(self._name, ParameterType.STRING, entry.encode())
-
-
-def _places(export: ExportIdentity, destinations: Collection[Destination]) -> frozenset[Place]:
-    account = export.producer.account
-    return frozenset(Place(account, each.region, each.scope.consumer) for each in destinations if each.wanted)
+    def _places(self, destinations: Collection[Destination]) -> frozenset[Place]:
+        account = self.export.producer.account
+        return frozenset(Place(account, each.region, each.scope.consumer) for each in destinations if each.wanted)

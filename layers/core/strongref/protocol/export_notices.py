@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import Key
 from strongref.contract.notices import ImportedValue, change_refused, values_kept, values_propagated
-from strongref.errors import ExportsInUseError
+from strongref.refusals import ExportsInUseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,17 +1,8 @@
-"""Fences: created, respected, renewed and removed. Every function that changes or deletes values uses them.
-
-Several fences can exist at the same time; there is no lock. A function that changes values creates its own fence, then
-looks for other fences, and gives way if it finds one. A function that imports claims first and looks for fences
-afterwards. So when a change and an import meet, at least one of them sees the other.
-
-Reads may lag (`lag`), so a function that changes values waits twice: before it reads behind its fence, and before it
-deletes the fence. What only creates values waits for nothing, see `behind_fences`: its fence expires a moment later.
-"""
+"""Fences: written, listed, renewed and deleted. `behind_fences` says how they are used."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -19,9 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
-from strongref.errors import ChangingError, InvocationTimeoutError, OutOfTimeError, StrongRefError, UnfinishedError
+from strongref.errors import InvocationTimeoutError, StrongRefError
 from strongref.log import logger
-from strongref.protocol.lag import NotAtOnceError
 from strongref.protocol.time import OnClock, Until
 
 if TYPE_CHECKING:
@@ -38,12 +28,11 @@ T = TypeVar("T")
 FENCE_SECONDS = 60.0
 """How long a fence stands that is not renewed, in addition to `fence.IN_FLIGHT`."""
 
+_READING = ("Get", "List", "Describe")
+"""How the names of API actions begin that change nothing."""
+
 CLOCK_SKEW_SECONDS = 1.0
 """By how much the clocks of two functions may differ (AWS: Amazon Time Sync Service keeps them within milliseconds)."""
-
-RESERVE_SECONDS = 5.0
-RESERVE_SHARE = 0.2
-"""What is kept of the invocation's time for taking fences away at its end: seconds, or a share of a short time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +48,9 @@ class FenceHolder:
     continues: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FencedStore:
-    """A store to work in behind a fence."""
-
-    store: Store  # begins no call after the fence has expired, and renews the fence before a call
-    clock: Clock  # the store's. Its time goes on for as long as the fence is renewed, so no patience ends by it
-    scan: TagScan  # how far an earlier invocation has read tags; to be kept up to date
-
-
 def live_fence(store: Store, scope: ExportScope, now: datetime) -> Fence | None:
     """A fence in a scope that has not expired; expired ones are deleted."""
-    fences = fences_below(store, scope.fences)
+    fences = fences_below(store, scope.path("fences"))
     expired = delete_expired(store, fences, now)
     return next((fence for name, fence in fences.items() if name not in expired), None)
 
@@ -91,10 +71,6 @@ def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> 
     return list(expired)
 
 
-_READING = ("Get", "List", "Describe")
-"""How the names of API actions begin that change nothing."""
-
-
 @dataclass(slots=True)
 class OwnFence:
     """One holder's fence in one scope."""
@@ -103,22 +79,18 @@ class OwnFence:
     region: str
     scope: ExportScope
     holder: FenceHolder
-    token: str  # tells it from the holder's other fences: never used twice
-    scan: TagScan = field(init=False)
+    name: str  # of its parameter: the holder's in the scope, with a token that is never used twice
+    scan: TagScan  # how far tags were read behind it, or behind those that it takes over
     taken_over: list[str] = field(default_factory=list)  # names of fences that this holder left behind
 
-    def __post_init__(self) -> None:
-        self.scan = TagScan(self.holder.work)
+    @classmethod
+    def of(cls, ports: Ports, region: str, scope: ExportScope, holder: FenceHolder) -> OwnFence:
+        """A new fence, which is not put up yet."""
+        name = f"{scope.path('fences')}/{holder.name}.{ports.token()}"
+        return cls(ports, region, scope, holder, name, TagScan(holder.work))
 
-    @property
-    def name(self) -> str:
-        return f"{self.scope.fences}/{self.holder.name}.{self.token}"
-
-    def put_up(self, ends: datetime, clock: Clock, left: TagScan | None = None) -> None:
-        """Put it up, or renew it until then."""
-        self._write(Fence(self.holder.says, ends + IN_FLIGHT, left), clock)
-
-    def _write(self, fence: Fence, clock: Clock) -> None:
+    def put_up(self, clock: Clock, fence: Fence) -> None:
+        """Put it up, or renew it."""
         self.ports.stores(self.region, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
 
     def others(self, clock: Clock, *, at_first: bool = False) -> Fence | None:
@@ -128,7 +100,7 @@ class OwnFence:
         after this fence was put up.
         """
         store = self.ports.stores(self.region, clock)
-        fences = fences_below(store, self.scope.fences)
+        fences = fences_below(store, self.scope.path("fences"))
         self.taken_over, self.scan = [], TagScan(self.holder.work)
         if fences.pop(self.name, None) is None and not at_first:
             return Fence("another deployment", clock.now())
@@ -136,7 +108,7 @@ class OwnFence:
         for name, fence in fences.items():
             if name in expired:
                 continue
-            is_own = fence.unfinished and name.startswith(f"{self.scope.fences}/{self.holder.name}.")
+            is_own = fence.unfinished and name.startswith(f"{self.scope.path('fences')}/{self.holder.name}.")
             is_same = fence.unfinished and self.holder.work == fence.unfinished.work
             if not is_own or (self.holder.continues and not is_same):
                 return fence
@@ -148,7 +120,8 @@ class OwnFence:
     def leave(self, clock: Clock) -> None:
         """Let it stand for the invocation that continues the work."""
         try:
-            self.put_up(clock.now() + timedelta(seconds=FENCE_SECONDS), clock, self.scan)
+            ends = clock.now() + timedelta(seconds=FENCE_SECONDS) + IN_FLIGHT
+            self.put_up(clock, Fence(self.holder.says, ends, self.scan))
             self.ports.stores(self.region, clock).delete(self.taken_over)
         except StrongRefError as error:
             logger.warning("A fence could not be left", extra={"fence": self.name, "error": str(error)})
@@ -157,7 +130,7 @@ class OwnFence:
         """Let it stand until reads show what was written behind it, without waiting for that."""
         ends = clock.now() + timedelta(seconds=lag.after_writing + CLOCK_SKEW_SECONDS)
         try:
-            self._write(Fence(self.holder.says, ends, finished=True), clock)
+            self.put_up(clock, Fence(self.holder.says, ends, finished=True))
         except StrongRefError as error:
             logger.warning("A fence expires later", extra={"fence": self.name, "error": str(error)})
 
@@ -242,115 +215,17 @@ class FenceLease(OnClock):
 
     def _put_up(self, clock: Clock) -> None:
         ends = clock.now() + timedelta(seconds=FENCE_SECONDS)
-        _with_each(self.fences, clock, lambda own, given: own.put_up(ends, given))
+        fence = Fence(self.fences[0].holder.says, ends + IN_FLIGHT)
+        with_each(self.fences, clock, partial(OwnFence.put_up, fence=fence))
         self.ends = ends
 
 
-def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
-    ports: Ports,
-    clock: Clock,
-    sites: Sequence[tuple[str, ExportScope]],
-    holder: FenceHolder,
-    work: Callable[[list[FencedStore]], T],
-    *,
-    at_once: Callable[[list[FencedStore]], T] | None = None,
-    busy: Callable[[Fence], StrongRefError] | None = None,
-) -> T:
-    """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
-
-    The work may be done again from the beginning, so it has to find what it did before. Before it, `at_once` does the
-    same without the waits for reads that lag. It must only create what does not exist; if there is anything else to
-    do, it raises `NotAtOnceError`, and the work follows.
-
-    Raises:
-        ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
-        UnfinishedError: the invocation ran out of time. The fences stay for a while, if another invocation can continue
-            the work.
-    """
-    waiting, lag = ports.patience.begin(clock), ports.lag
-    reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
-    while True:
-        fences = [OwnFence(ports, region, scope, holder, ports.token()) for region, scope in sites]
-        put_away: Callable[[OwnFence, Clock], None] = OwnFence.take_away
-        lease = None
-        try:
-            lease = FenceLease.begin(fences, clock, reserve)
-            other, continues = _first_look(fences, clock) if lag.seconds else (None, True)
-            if at_once and not (other or continues):
-                with suppress(NotAtOnceError):
-                    # Tags that are read before the wait must be read again.
-                    done = at_once([FencedStore(ports.stores(own.region, lease), lease, TagScan()) for own in fences])
-                    put_away = partial(OwnFence.let_expire, lag=lag)
-                    return done
-            other = other or _settled_look(fences, lease, lag)
-            if other is None:
-                return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
-        except BaseException as error:
-            if isinstance(error, OutOfTimeError) and lease and lease.expired:
-                continue  # the fences' time is over, not the invocation's: the rest is done behind new ones
-            put_away = _put_away_after(error, holder, lease, clock)
-            raise
-        finally:
-            if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
-                _with_each(fences, clock, put_away)
-        if not waiting.pause(partial(ports.waits, sites[0][1], other)):
-            raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
-
-
-def _put_away_after(
-    error: BaseException, holder: FenceHolder, lease: FenceLease | None, clock: Clock
-) -> Callable[[OwnFence, Clock], None]:
-    """What is done with the fences after work that did not end."""
-    if isinstance(error, UnfinishedError) and holder.until and clock.now() < holder.until:
-        return OwnFence.leave
-    if not isinstance(error, Exception) and lease and lease.has_written:
-        return _leave_alone  # Calls in flight may still be carried out. The fences expire after them.
-    return OwnFence.take_away
-
-
-def _leave_alone(_own: OwnFence, _clock: Clock) -> None:
-    """Put nothing away: a fence that nobody renews expires."""
-
-
-def _first_look(fences: Sequence[OwnFence], clock: Clock) -> tuple[Fence | None, bool]:
-    """Another holder's fence, to give way to without waiting; and whether an earlier invocation left fences.
-
-    None of those is taken over yet: others may not see the fences that were just put up.
-    """
-    others = _with_each(fences, clock, partial(OwnFence.others, at_first=True))
-    other = next(filter(None, others), None)
-    continues = any(own.taken_over for own in fences)
-    for own in fences:
-        own.taken_over, own.scan = [], TagScan(own.holder.work)
-    return other, continues
-
-
-def _settled_look(fences: Sequence[OwnFence], lease: FenceLease, lag: ReadLag) -> Fence | None:
-    """Another holder's fence, once every function sees these."""
-    lease.wait_before_reading(lag)
-    return next(filter(None, _with_each(fences, lease.clock, OwnFence.others)), None)
-
-
-def _with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
+def with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
     """Do something with every fence, side by side in each region: each has quotas of its own."""
     first = fences[0]
-    queues: dict[str, list[int]] = {}
-    for at, own in enumerate(fences):
-        queues.setdefault(own.region, []).append(at)
-    run = first.ports.stores(first.region, clock).side_by_side
-    found = run([[partial(act, fences[at], clock) for at in queue] for queue in queues.values()])
-    done = {
-        at: each
-        for queue, results in zip(queues.values(), found, strict=True)
-        for at, each in zip(queue, results, strict=True)
-    }
-    return [done[at] for at in range(len(fences))]
-
-
-def _wait_after_writing(lease: FenceLease | None, clock: Clock, lag: ReadLag) -> bool:
-    """Wait until reads show what was written behind the fences. False without enough time: then the fences expire."""
-    if lease and lease.has_written and lag.seconds:
-        if clock.remaining() < lag.after_writing:
-            return False
-        lag.settle(clock)
-    return True
+    queues: dict[str, list[Callable[[], T]]] = {}
+    for own in fences:
+        queues.setdefault(own.region, []).append(partial(act, own, clock))
+    found = first.ports.stores(first.region, clock).side_by_side(list(queues.values()))
+    results = {region: iter(each) for region, each in zip(queues, found, strict=True)}
+    return [next(results[own.region]) for own in fences]

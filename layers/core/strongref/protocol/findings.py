@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import RESTORED_TAG
 from strongref.contract.record import Record, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
-from strongref.protocol.planner import Owner
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -23,75 +23,85 @@ if TYPE_CHECKING:
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.stored_exports import ValueTags
 
 
 class Resolution(Enum):
-    """What is done about a finding."""
+    """What is done about a finding: the metric that counts it, named like the event."""
 
-    HEALED = "healed"
-    REPORTED = "reported"
+    REPAIRED = "RepairsMade"
+    REPORTED = "FindingsReported"
     """It needs a person."""
-    NOTED = "noted"
+    NOTED = ""
     """It is as it should be for now, and ends by itself."""
 
 
 class FindingType(StrEnum):
-    """What was found, as the metric of that name counts it."""
+    """What was found: its name in logs, in events and for `doctor`. docs/glossary.md lists all."""
 
-    STALE_CLAIM = "StaleClaims"
+    STALE_CLAIM = "stale-claim"
     """The importing stack is gone, or has no such import any more."""
-    DEAD_FENCE = "DeadFences"
-    """The fence expired: its holder died."""
-    ORPHAN = "Orphans"
+    EXPIRED_FENCE = "expired-fence"
+    """The holder of the fence died."""
+    ORPHANED = "orphaned"
     """A value or record whose producer is gone, and that nobody imports."""
-    IMPORTED_ORPHAN = "ImportedOrphans"
+    IMPORTED_ORPHAN = "imported-orphan"
     """A value whose producer is gone, and that is imported: it can never change again."""
-    STRAY = "Strays"
+    STRAY = "stray"
     """A value that no record holds, and that nobody imports; or a part that no record needs."""
-    WITHDRAWN = "Withdrawn"
+    WITHDRAWN = "withdrawn"
     """A value that no record holds any more, kept for those who import it."""
-    MISSING = "Missing"
+    MISSING = "missing"
     """A record holds it, its consumer exists, and the value has gone: it comes back, but the claims on it are lost."""
-    RESTORED = "Restored"
+    RESTORED = "restored"
     """A value that was put back, and that nobody has claimed since: its importers have to be deployed again."""
-    DIFFERENT = "Different"
-    """The value is not what the record says: it was changed by hand."""
-    FOREIGN = "Foreign"
+    CHANGED_BY_HAND = "changed-by-hand"
+    """The value is not what the record says."""
+    FOREIGN = "foreign"
     """A parameter in a scope that no stack exporting there has made."""
-    UNHELD = "Unheld"
+    UNHELD = "unheld"
     """An import whose hold was missing, or not what its exports name."""
-    HOLD_PENDING = "HoldsPending"
+    HOLD_PENDING = "hold-pending"
     """An import whose hold has to wait for its producer's deployment."""
-    UNPROTECTED = "Unprotected"
+    HOLD_IMPOSSIBLE = "hold-impossible"
     """An import whose hold cannot be made: its producer has no output of that name, or CloudFormation refuses."""
-    STALE_HOLD = "StaleHolds"
+    STALE_HOLD = "stale-hold"
     """A hold stack whose import is gone."""
-    INDEX = "IndexEntries"
+    INDEX_ENTRY = "index-entry"
     """An entry of the index that was missing or wrong."""
-    UNREADABLE = "Unreadable"
+    UNREADABLE_RECORD = "unreadable-record"
     """A record that cannot be put together."""
-    UNDECRYPTABLE = "Undecryptable"
+    UNDECRYPTABLE = "undecryptable"
     """A value, or a part of a record, whose KMS key cannot be used."""
-    NEWER = "NewerFormats"
+    NEWER_FORMAT = "newer-format"
     """Something that a later version of strongref wrote in a format that this one does not know."""
-    UNKNOWN_CLAIM = "UnknownClaims"
+    UNKNOWN_CLAIM = "unknown-claim"
     """A claim whose stack cannot be asked about, or that no known version makes. It counts."""
-    UNKNOWN = "Unknown"
+    FAILED_CALL = "failed-call"
     """Something that could not be read, asked about or repaired. It was left alone, and the rest was tended."""
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric that counts it, as in `StaleClaim`."""
+        return "".join(map(str.title, self.value.split("-")))
 
     @property
     def resolution(self) -> Resolution:
         match self:
-            case FindingType.IMPORTED_ORPHAN | FindingType.DIFFERENT | FindingType.FOREIGN | FindingType.UNREADABLE:
+            case (
+                FindingType.IMPORTED_ORPHAN
+                | FindingType.CHANGED_BY_HAND
+                | FindingType.FOREIGN
+                | FindingType.UNREADABLE_RECORD
+            ):
                 return Resolution.REPORTED
-            case FindingType.UNPROTECTED | FindingType.UNDECRYPTABLE | FindingType.NEWER:
+            case FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE | FindingType.NEWER_FORMAT:
                 return Resolution.REPORTED
-            case FindingType.UNKNOWN_CLAIM | FindingType.UNKNOWN:
+            case FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL:
                 return Resolution.REPORTED
             case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED:
                 return Resolution.NOTED
-        return Resolution.HEALED
+        return Resolution.REPAIRED
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -136,10 +146,10 @@ class Repairs:
     suspects: set[Key] = field(default_factory=set)
 
     def note_failures(self, failed: Collection[Finding]) -> None:
-        """Report what could not be repaired as unknown, and nothing of it as repaired."""
+        """Report what could not be repaired as failed calls, and nothing of it as repaired."""
         names = {each.parameter for each in failed}
-        healed = [each for each in self.findings if each.kind.resolution is Resolution.HEALED]
-        self.findings = [each for each in self.findings if each.parameter not in names or each not in healed]
+        repaired = [each for each in self.findings if each.kind.resolution is Resolution.REPAIRED]
+        self.findings = [each for each in self.findings if each.parameter not in names or each not in repaired]
         self.findings += failed
 
     @property
@@ -152,7 +162,7 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     repairs = Repairs()
     live, orphaned = _examine_records(scope, found, repairs)
     for key, why in found.unread.items():
-        repairs.findings.append(Finding(FindingType.UNKNOWN, scope.value(key), (), why))
+        repairs.findings.append(Finding(FindingType.FAILED_CALL, scope.parameter_name(key), (), why))
         repairs.suspects.add(key)
     if any(record.torn for record in found.records.values()):
         for key, tags in found.tags.items():  # whatever else is here may be in a record that cannot be read
@@ -179,13 +189,13 @@ def _examine_records(
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
         if stored.torn:
-            kind, name = _unreadable(stored), part_name(scope.records, logical_id, 0)
+            kind, name = _unreadable(stored), part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
         if stored.record and (why := found.unasked.get(stored.record.stack)):
-            name = part_name(scope.records, logical_id, 0)
-            repairs.findings.append(Finding(FindingType.UNKNOWN, name, (stored.record.stack,), why))
+            name = part_name(scope, logical_id, 0)
+            repairs.findings.append(Finding(FindingType.FAILED_CALL, name, (stored.record.stack,), why))
         for number in sorted(stored.spare):
-            repairs.delete_parts.append(part_name(scope.records, logical_id, number))
+            repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
         if stored.record and stored.record.stack in found.deleted_stacks:
             orphaned[logical_id] = stored.record
@@ -198,15 +208,15 @@ def _examine_records(
 def _unreadable(stored: StoredRecord) -> FindingType:
     match stored.why:
         case NewerFormatError():
-            return FindingType.NEWER
+            return FindingType.NEWER_FORMAT
         case UndecryptableError():
             return FindingType.UNDECRYPTABLE
-    return FindingType.UNREADABLE
+    return FindingType.UNREADABLE_RECORD
 
 
 def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:
     """The claims on a value, whoever owns it."""
-    name = scope.value(key)
+    name = scope.parameter_name(key)
     if tags.stale:
         repairs.untag[key] = tags.stale
         repairs.suspects.add(key)
@@ -219,7 +229,7 @@ def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repa
 def _examine_value(  # noqa: PLR0913, PLR0917
     scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
-    name, producer = scope.value(key), (tags.producer,) if tags.producer else ()
+    name, producer = scope.parameter_name(key), (tags.producer,) if tags.producer else ()
     if tags.owner is Owner.FOREIGN:
         repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
         return
@@ -234,14 +244,14 @@ def _examine_value(  # noqa: PLR0913, PLR0917
         if value.locked:
             repairs.findings.append(Finding(FindingType.UNDECRYPTABLE, name, tags.importers, str(value.locked)))
         elif any(record.values[key] != value for record in live.values()):
-            repairs.findings.append(Finding(FindingType.DIFFERENT, name, tags.importers))
+            repairs.findings.append(Finding(FindingType.CHANGED_BY_HAND, name, tags.importers))
     elif tags.importers:
         kind = FindingType.IMPORTED_ORPHAN if orphan else FindingType.WITHDRAWN
         repairs.findings.append(Finding(kind, name, tags.importers))
     else:
         repairs.untag.pop(key, None)
         repairs.delete.append(key)
-        repairs.findings.append(Finding(FindingType.ORPHAN if orphan else FindingType.STRAY, name, producer))
+        repairs.findings.append(Finding(FindingType.ORPHANED if orphan else FindingType.STRAY, name, producer))
 
 
 def _examine_orphans(
@@ -257,8 +267,8 @@ def _examine_orphans(
         if len(left) < len(record.values):
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
-            name = part_name(scope.records, logical_id, 0)
-            repairs.findings.append(Finding(FindingType.ORPHAN, name, (record.stack,)))
+            name = part_name(scope, logical_id, 0)
+            repairs.findings.append(Finding(FindingType.ORPHANED, name, (record.stack,)))
 
 
 def _find_missing(
@@ -268,4 +278,4 @@ def _find_missing(
         if key not in found.stored:
             record = next(iter(records.values()))
             repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
-            repairs.findings.append(Finding(FindingType.MISSING, scope.value(key), (record.stack,)))
+            repairs.findings.append(Finding(FindingType.MISSING, scope.parameter_name(key), (record.stack,)))

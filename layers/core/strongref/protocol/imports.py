@@ -13,16 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.holds import HoldStack
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.claims import Claimant, ClaimAttempt, ImportingAccount
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.hold_stacks import HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
+from strongref.protocol.missing_exports import ImportingAccount
+from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources
 from strongref.text import attribute_name
@@ -86,7 +88,7 @@ class Importer:
             again=event.physical_id == generation,
             may_return=event.request_type is RequestType.UPDATE,  # it may be the rollback of one
             fits=lambda values: check_size(event, generation, attributes(values)),
-            must_not_fail=lambda: self._rolls_back(event, clock),
+            policy=partial(self._policy, event, clock),
         )
         store = self.ports.stores(stack.region, clock)
         attempt = ClaimAttempt(self.ports, store, clock, claimant, scope, request.names)
@@ -99,7 +101,7 @@ class Importer:
             raise
         except StrongRefError as error:
             if attempt.claims or (attempt.holds and attempt.holds.may_exist()):
-                logger.warning("An import failed, and what it made remains", extra={"scope": scope.values})
+                logger.warning("An import failed, and what it made remains", extra={"scope": scope.path("exports")})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
@@ -123,7 +125,8 @@ class Importer:
         name = root.name if root else stack.name
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
         release = ClaimRelease(self.ports, clock, stack.region, claim_tag(generation), holder)
-        consumer_goes = root is not None and root.being_deleted
+        policy = POLICIES[phase_of(event.request_type, lambda: root)].imports
+        consumer_goes = root is not None and policy is ImportPolicy.CLEAN
         scopes: Iterable[ExportScope] = ()
         if request is None:
             scopes = release.release_everything()
@@ -150,13 +153,10 @@ class Importer:
         stack = _hold_stack(event, generation, scope)
         return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
 
-    def _rolls_back(self, event: Event, clock: Clock) -> bool:
-        """Whether an Update is the rollback of another one, which must not fail."""
-        if event.request_type is not RequestType.UPDATE:
-            return False
+    def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
         look = partial(self.ports.stacks.by_arn, event.stack)  # The rollback may have begun a moment ago.
-        info = self.ports.lag.certain(clock, look, lambda found: found is None or found.rolling_back)
-        return info is not None and info.rolling_back
+        certainly = partial(self.ports.lag.certain, clock, look, lambda found: found is None or found.rolling_back)
+        return POLICIES[phase_of(event.request_type, certainly)].imports
 
     def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
         if scope.producer.account != event.stack_arn.account:

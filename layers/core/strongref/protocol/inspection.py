@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,9 @@ from strongref.contract.names import (
     claim_tag,
 )
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
-from strongref.protocol.planner import Owner, ValueTags, split_tags
-from strongref.protocol.side_by_side import at_once
+from strongref.protocol.side_by_side import call_all
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
+from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -30,42 +30,42 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
+@dataclass(eq=False, slots=True)
 class TagInspector:
     """Reads tags, and asks about each stack once.
 
     One inspector serves one attempt: answers do not stay true.
     """
 
-    def __init__(self, stacks: Stacks) -> None:
-        self._stacks = stacks
-        self._infos: dict[str, StackInfo | None] = {}
-        self._claiming: dict[str, ClaimingStack | None] = {}
-        self.unasked: dict[str, StackLookupError] = {}  # by ARN, why a stack cannot be asked about
-        self.unread: dict[str, StrongRefError] = {}  # by parameter, why its tags cannot be read
+    stacks: Stacks
+    unasked: dict[str, StackLookupError] = field(default_factory=dict)  # by ARN, why a stack cannot be asked about
+    unread: dict[str, StrongRefError] = field(default_factory=dict)  # by parameter, why its tags cannot be read
+    _infos: dict[str, StackInfo | None] = field(default_factory=dict)
+    _claiming: dict[str, ClaimingStack | None] = field(default_factory=dict)
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self.said(_read_tags(store, scope, keys), stack)
+        return self.interpret(_read_tags(store, scope, keys), stack)
 
-    def said(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
-        """The same of tags that were read; None stands for a value that has gone."""
-        return self._said(tags, lambda producer: self._owner(producer, stack))
+    def interpret(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
+        """What tags that were read say, as seen from a stack; None stands for a value that has gone."""
+        return self._interpreted(tags, lambda producer: self._owner(producer, stack))
 
     def unclaimed(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
         return ValueTags(owner=Owner.OURS, producer=stack, owners=owners)
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same as `inspect`, for a caller that owns nothing."""
-        return self._said(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
+        """What the tags of these values say to a caller that owns none of them."""
+        return self._interpreted(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
 
-    def survey(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same, as seen from nobody: a value is ours if it belongs to the stack whose scope this is."""
+    def inspect_in_scope(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """What the tags of these values say; a value is ours if it belongs to the stack whose scope this is."""
         tags = _read_tags(store, scope, keys)
-        return self._said(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+        return self._interpreted(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
 
-    def survey_all(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
-        """The same for a caller that leaves alone what cannot be read: it is noted in `unread`.
+    def inspect_readable(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
+        """`inspect_in_scope` for a caller that leaves alone what cannot be read: it is noted in `unread`.
 
         Raises:
             StrongRefError: no tags of several values can be read at all.
@@ -74,11 +74,11 @@ class TagInspector:
         unread: dict[str, StrongRefError] = {}
         for key in keys:
             try:
-                found |= self.survey(store, scope, [key])
+                found |= self.inspect_in_scope(store, scope, [key])
             except UnfinishedError:
                 raise
             except StrongRefError as error:
-                unread[scope.value(key)] = error
+                unread[scope.parameter_name(key)] = error
                 if len(unread) > 1 and not found:
                     raise
         self.unread |= unread
@@ -87,7 +87,7 @@ class TagInspector:
     def info(self, stack: str) -> StackInfo | None:
         """The stack with this ARN; None if it does not exist."""
         if stack not in self._infos:
-            self._infos[stack] = self._stacks.by_arn(stack)
+            self._infos[stack] = self.stacks.by_arn(stack)
         return self._infos[stack]
 
     def exists(self, stack: str) -> bool:
@@ -100,7 +100,7 @@ class TagInspector:
             return True
 
     def may_exist(self, stack: str) -> bool:
-        """The same for a caller that leaves alone what it cannot ask about: it is noted in `unasked`."""
+        """`exists` for a caller that leaves alone what it cannot ask about: it is noted in `unasked`."""
         try:
             return self.exists(stack)
         except StackLookupError as error:
@@ -115,7 +115,7 @@ class TagInspector:
         found = [tags for tags in found if any(each.stale for each in tags.values())]
         if found and lag.seconds:
             lag.settle(clock)
-            second = TagInspector(self._stacks)
+            second = TagInspector(self.stacks)
             second.agree(self, found)
             self.unasked |= second.unasked
 
@@ -150,7 +150,7 @@ class TagInspector:
         """Whether this inspector found that a stack of that ARN does not exist."""
         return stack in self._infos and self._infos[stack] is None
 
-    def _said(
+    def _interpreted(
         self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner]
     ) -> dict[Key, ValueTags]:
         return {key: self._value_tags(each, owner) for key, each in tags.items() if each is not None}
@@ -170,7 +170,7 @@ class TagInspector:
         return self.claiming_stack(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _known(self, tag: str, importer: str) -> ClaimingStack | None:
-        """The same as far as this inspector has asked."""
+        """What is known about the stack of a claim without asking."""
         return self._claiming.get(importer) if can_be_claim(tag, importer) else ClaimingStack(exists=False)
 
     def _owner(self, producer: str | None, stack: str) -> Owner:
@@ -205,7 +205,7 @@ class TagInspector:
                 return ClaimingStack(exists=False)
             if not info.at_rest:
                 return ClaimingStack(exists=True)
-            claims = frozenset(claim_tag(physical_id) for physical_id in self._stacks.physical_ids(importer))
+            claims = frozenset(claim_tag(physical_id) for physical_id in self.stacks.physical_ids(importer))
         except StackLookupError as error:  # Its claims count.
             self.unasked[importer] = error
             return None
@@ -215,4 +215,6 @@ class TagInspector:
 def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
     """The tags of values; None for one that has gone."""
     keys = list(keys)
-    return dict(zip(keys, at_once(store, [partial(store.tags, scope.value(key)) for key in keys]), strict=True))
+    return dict(
+        zip(keys, call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys]), strict=True)
+    )

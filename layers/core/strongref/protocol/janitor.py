@@ -9,22 +9,26 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.holds import HOLDS
+from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX
 from strongref.contract.names import RESTORED, SHARED, ExportScope
 from strongref.contract.notices import Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError, ChangingError
+from strongref.errors import AlreadyExistsError
 from strongref.log import logger
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.executor import write_record
-from strongref.protocol.fences import FenceHolder, behind_fences, delete_expired, fences_below
+from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_holds import HoldTender, add_claims, log_failure, tolerated
+from strongref.protocol.janitor_failures import log_failure, tolerated
+from strongref.protocol.janitor_holds import HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
+from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +36,8 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_holds import Claim, Failed
+    from strongref.protocol.janitor_failures import Failed
+    from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -64,10 +69,9 @@ class JanitorProgress:
         """Numbers by name, for the metrics; what is left for the next run does not count."""
         found = Counter(Values=self.values)
         for finding in self.settled:
-            found[finding.kind.value] += 1
-            resolution = finding.kind.resolution
-            if resolution is not Resolution.NOTED:
-                found["Healed" if resolution is Resolution.HEALED else "Unhealed"] += 1
+            found[finding.kind.metric] += 1
+            if metric := finding.kind.resolution.value:
+                found[metric] += 1
         return found
 
     @property
@@ -117,9 +121,9 @@ class Janitor:
         yield from failed
         for name, fence in fences.items():
             if fence.newer:
-                yield Finding(FindingType.NEWER, name, (), str(fence.newer))
+                yield Finding(FindingType.NEWER_FORMAT, name, (), str(fence.newer))
             elif not (fence.is_live(now) or fence.finished or failed):
-                yield Finding(FindingType.DEAD_FENCE, name)
+                yield Finding(FindingType.EXPIRED_FENCE, name)
 
     def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
@@ -143,14 +147,14 @@ class Janitor:
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
         _, repairs = self._look_again(store, scope, keys, first)
-        fences = fences_below(store, scope.fences).values()
+        fences = fences_below(store, scope.path("fences")).values()
         return repairs, any(fence.is_live(clock.now()) for fence in fences)
 
     def _look_again(
         self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector
     ) -> tuple[ScopeSnapshot, Repairs]:
         """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
-        here, there = store.under(scope.values), store.under(scope.records)
+        here, there = store.under(scope.path("exports")), store.under(scope.path("records"))
         inspector = TagInspector(self.ports.stacks)
         # What the first look could not see is left to the next run, which looks at it twice.
         inspector.unread |= first.unread
@@ -168,21 +172,23 @@ class Janitor:
         failed: list[Finding] = []
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
-            with tolerated(self.failed, failed, message, part_name(scope.records, logical_id, 0)):
-                numbers = seen.records[logical_id].numbers
-                carry_out([Work(store, write_record(store, scope, logical_id, record, numbers))])
+            with tolerated(self.failed, failed, message, part_name(scope, logical_id, 0)):
+                write = WriteRecord(logical_id, record, seen.records[logical_id].numbers)
+                carry_out([Work(store, write_record(store, scope, write))])
         for key, stale in repairs.untag.items():
-            with tolerated(self.failed, failed, message, scope.value(key)):
-                store.untag(scope.value(key), stale)
-        for name in (*(scope.value(key) for key in repairs.delete), *repairs.delete_parts):
+            with tolerated(self.failed, failed, message, scope.parameter_name(key)):
+                store.untag(scope.parameter_name(key), stale)
+        for name in (*(scope.parameter_name(key) for key in repairs.delete), *repairs.delete_parts):
             with tolerated(self.failed, failed, message, name):
                 store.delete([name])
         for key, (value, tags) in repairs.put_back.items():
-            with tolerated(self.failed, failed, message, scope.value(key)):
+            with tolerated(self.failed, failed, message, scope.parameter_name(key)):
                 try:
-                    store.create(scope.value(key), value.type, value.text, {**tags, **RESTORED})
+                    store.create(scope.parameter_name(key), value.type, value.text, {**tags, **RESTORED})
                 except AlreadyExistsError:
-                    logger.info("A missing value was put back by someone else", extra={"parameter": scope.value(key)})
+                    logger.info(
+                        "A missing value was put back by someone else", extra={"parameter": scope.parameter_name(key)}
+                    )
         repairs.note_failures(failed)
         return repairs
 
@@ -197,12 +203,12 @@ class Janitor:
     ) -> ScopeSnapshot:
         """What is stored in a scope, with the tags of these keys."""
         values = {scope.key(name): found.value for name, found in stored.items()}
-        records = decode(scope.records, recorded)
+        records = decode(scope.path("records"), recorded)
         stacks = {found.record.stack for found in records.values() if found.record}
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
-        readable = [key for key in keys if key in values and scope.value(key) not in inspector.unread]
-        tags = inspector.survey_all(store, scope, readable)
-        unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.value(key)))}
+        readable = [key for key in keys if key in values and scope.parameter_name(key) not in inspector.unread]
+        tags = inspector.inspect_readable(store, scope, readable)
+        unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.parameter_name(key)))}
         return ScopeSnapshot(
             records=records,
             stored=values,
@@ -245,26 +251,26 @@ class _Visit:
         self._index = IndexTender(janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, failed)
 
     def scopes(self) -> list[ExportScope]:
-        return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.values)
+        return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.path("exports"))
 
     def values(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the values and records of a scope, part by part."""
         here, there = self._stored.get(scope, {}), self._recorded.get(scope, {})
         self._claims, self._done = {}, []
         for keys in _parts(sorted(scope.key(name) for name in here)):
-            mark = (scope.values, keys[-1] if keys else "")
+            mark = (scope.path("exports"), keys[-1] if keys else "")
             if mark <= self.after:
                 self._done += keys
                 continue
             failed: list[Finding] = []
             repairs, busy = Repairs(), False
-            if not self._is_left_out(scope.values, failed):
+            if not self._is_left_out(scope.path("exports"), failed):
                 with tolerated(
                     self.janitor.failed,
                     failed,
                     "Exports could not be looked after",
-                    scope.values,
-                    records=scope.records,
+                    scope.path("exports"),
+                    records=scope.path("records"),
                 ):
                     seen = self.janitor.see(self.store, scope, here, there, self.inspector, keys)
                     add_claims(self._claims, seen.tags)
@@ -274,18 +280,18 @@ class _Visit:
 
     def holds_and_index(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
-        if (scope.values, 2 * LAST) <= self.after:
+        if (scope.path("exports"), 2 * LAST) <= self.after:
             return
         failed: list[Finding] = []
-        if self._is_left_out(scope.values, failed):
-            yield JanitorProgress((scope.values, 2 * LAST), 0, tuple(failed))
+        if self._is_left_out(scope.path("exports"), failed):
+            yield JanitorProgress((scope.path("exports"), 2 * LAST), 0, tuple(failed))
             return
         living = _of_living_stacks(scope, self._recorded.get(scope, {}), self.inspector)
-        last = self.after[1].removeprefix(LAST) if self.after >= (scope.values, LAST) else ""
+        last = self.after[1].removeprefix(LAST) if self.after >= (scope.path("exports"), LAST) else ""
         if missing := tuple(self._index.add_missing(scope, living.records)):
-            yield JanitorProgress((scope.values, LAST + last), 0, missing)
+            yield JanitorProgress((scope.path("exports"), LAST + last), 0, missing)
         for tag, found in self._holds.make_missing(scope, living, self._claims, self._done, self.inspector, last):
-            yield JanitorProgress((scope.values, LAST + tag), 0, found)
+            yield JanitorProgress((scope.path("exports"), LAST + tag), 0, found)
 
     def rest(self) -> Iterator[JanitorProgress]:
         """Confirm the holds that were begun, and tend to the holds and the index of the region."""
@@ -306,7 +312,9 @@ class _Visit:
         if not self.skip:
             return False
         self.skip = False
-        found.append(Finding(FindingType.UNKNOWN, path, (), "It takes longer than an invocation of the janitor may."))
+        found.append(
+            Finding(FindingType.FAILED_CALL, path, (), "It takes longer than an invocation of the janitor may.")
+        )
         return True
 
 
@@ -319,10 +327,10 @@ def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
     """What the records of stacks that exist publish; `torn` if one cannot be read at all."""
-    found = decode(scope.records, recorded)
-    records = {logical_id: record for logical_id, each in found.items() if (record := each.record or each.plain)}
+    found = decode(scope.path("records"), recorded)
+    records = {logical_id: record for logical_id, each in found.items() if (record := each.readable)}
     living = {logical_id: each for logical_id, each in records.items() if inspector.may_exist(each.stack)}
-    return RecordedExports(living, torn=any(each.torn and not each.plain for each in found.values()))
+    return RecordedExports(living, torn=any(each.torn and not each.readable for each in found.values()))
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:
@@ -336,7 +344,7 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
 
 def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[Notice]:
     """What to report about findings: one notice for what was repaired, and one for what needs a person."""
-    for resolution, notice in ((Resolution.HEALED, repairs_made), (Resolution.REPORTED, findings_reported)):
+    for resolution, notice in ((Resolution.REPAIRED, repairs_made), (Resolution.REPORTED, findings_reported)):
         found = [
             Observation(each.kind.value, each.parameter, each.stacks)
             for each in findings
@@ -350,13 +358,13 @@ def report(region: str, progress: JanitorProgress) -> None:
     """Log what was found: a line each, never a value."""
     for finding in progress.findings:
         kind, resolution = finding.kind.value, finding.kind.resolution
-        said = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
-        said |= {"why": finding.why} if finding.why else {}
+        details = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
+        details |= {"why": finding.why} if finding.why else {}
         if progress.busy:
-            logger.info("Found, and left for the next run: the exports are being changed", extra=said)
-        elif resolution is Resolution.HEALED:
-            logger.warning("Found and repaired", extra=said)
+            logger.info("Found, and left for the next run: the exports are being changed", extra=details)
+        elif resolution is Resolution.REPAIRED:
+            logger.warning("Found and repaired", extra=details)
         elif resolution is Resolution.REPORTED:
-            logger.error("Found, and needs a decision", extra=said)
+            logger.error("Found, and needs a decision", extra=details)
         else:
-            logger.info("Found, and nothing to do for now", extra=said)
+            logger.info("Found, and nothing to do for now", extra=details)

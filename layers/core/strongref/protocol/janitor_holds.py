@@ -6,30 +6,34 @@ are, deletes those whose import CloudFormation does not list any more.
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.holds import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
 from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
-from strongref.errors import ChangingError, HoldPendingError, NewerFormatError, StrongRefError, UnfinishedError
+from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.fences import FenceHolder, behind_fences
+from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.hold_stacks import PAUSE, HoldKeeper, HoldStep, OwnStacks
+from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
+from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
+from strongref.refusals import ChangingError, HoldPendingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.fences import FencedStore
-    from strongref.protocol.planner import ValueTags
+    from strongref.protocol.behind_fences import FencedStore
+    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.stored_exports import ValueTags
     from strongref.protocol.time import Clock
 
 Claim = tuple[str, str]
@@ -50,44 +54,6 @@ def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> N
     for key, each in tags.items():
         for claim in each.claims.items():
             found.setdefault(claim, set()).add(key)
-
-
-class Failed(Protocol):
-    """Takes what the janitor could not look after."""
-
-    def __call__(self, message: str, error: StrongRefError, /, **about: str) -> None:
-        """A message for the log, the reason, and the names of what it is about."""
-        ...
-
-
-def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
-    """Log it."""
-    logger.error(message, extra={**about, "error": str(error)})
-
-
-@contextmanager
-def tolerated(
-    failed: Failed, found: list[Finding], message: str, name: str, *stacks: str, **about: str
-) -> Iterator[None]:
-    """What cannot be looked after is reported and found, and stops nothing else. Raises `UnfinishedError` only.
-
-    Args:
-        failed: takes the error.
-        found: gets the finding.
-        message: for the log.
-        name: of the parameter, or the path, that it is about.
-        stacks: the ARNs of the stacks concerned.
-        about: names of what else it is about.
-    """
-    try:
-        yield
-    except UnfinishedError:
-        raise
-    except NewerFormatError as error:
-        found.append(Finding(FindingType.NEWER, name, stacks, str(error)))
-    except StrongRefError as error:
-        failed(message, error, parameter=name, **about)
-        found.append(Finding(FindingType.UNKNOWN, name, stacks, str(error)))
 
 
 @dataclass(slots=True)
@@ -133,11 +99,13 @@ class HoldTender:
             return  # What cannot be read may need the holds that there are.
         if unread and recorded.all_holds:
             if len(unread) > READ_AGAIN:
-                logger.warning("Too many values to look after their holds", extra={"path": scope.values})
+                logger.warning("Too many values to look after their holds", extra={"path": scope.path("exports")})
                 return
             failed: list[Finding] = []
-            with tolerated(self.failed, failed, "The holds of imports could not be looked after", scope.values):
-                add_claims(claims, first.survey(self.ports.stores(self.region, self.clock), scope, unread))
+            with tolerated(
+                self.failed, failed, "The holds of imports could not be looked after", scope.path("exports")
+            ):
+                add_claims(claims, first.inspect_in_scope(self.ports.stores(self.region, self.clock), scope, unread))
             if failed:
                 yield after, tuple(failed)
                 return
@@ -146,7 +114,7 @@ class HoldTender:
             failed = []
             about = {"importer": claim[1], "hold": keeper.stack.name} if keeper else {"importer": claim[1]}
             message = "The hold of an import could not be looked after"
-            with tolerated(self.failed, failed, message, scope.values, claim[1], **about):
+            with tolerated(self.failed, failed, message, scope.path("exports"), claim[1], **about):
                 if keeper and self._is_wrong(keeper, recorded, keys):
                     yield claim[0], ()
                     yield claim[0], tuple(self._repaired(keeper, claim, keys, first))
@@ -227,12 +195,12 @@ class HoldTender:
         def needed(store: Store) -> dict[str, str]:
             inspector = TagInspector(self.ports.stacks)
             claims: dict[Claim, set[Key]] = {}
-            keys = {stack.scope.key(name) for name in store.under(stack.scope.values, decrypted=False)}
+            keys = {stack.scope.key(name) for name in store.under(stack.scope.path("exports"), decrypted=False)}
             recorded = RecordedExports.read(store, stack.scope).readable()
             if recorded.torn:
                 raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
-            tags = inspector.survey(store, stack.scope, sorted(keys if needs_all else keys & claimed))
+            tags = inspector.inspect_in_scope(store, stack.scope, sorted(keys if needs_all else keys & claimed))
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)
@@ -340,6 +308,6 @@ class HoldTender:
         if isinstance(error, ChangingError | HoldPendingError):
             return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
         if isinstance(error, NewerFormatError):
-            return Finding(FindingType.NEWER, stack.name, (stack.importer,), str(error))
+            return Finding(FindingType.NEWER_FORMAT, stack.name, (stack.importer,), str(error))
         self.failed("A hold cannot be made", error, hold=stack.name)
-        return Finding(FindingType.UNPROTECTED, stack.name, (stack.importer,))
+        return Finding(FindingType.HOLD_IMPOSSIBLE, stack.name, (stack.importer,))

@@ -14,14 +14,14 @@ from strongref.contract.names import BadArnError, ExportScope, Producer, StackAr
 from strongref.contract.values import ParameterType
 from strongref.errors import NewerFormatError
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_holds import log_failure, tolerated
+from strongref.protocol.janitor_failures import log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
-    from strongref.protocol.janitor_holds import Failed
+    from strongref.protocol.janitor_failures import Failed
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
@@ -60,7 +60,7 @@ class IndexTender:
                 places, hold = known.places | {self._place(scope)}, record.hold or known.hold
                 if self.repairs:
                     self._write(producer.region, name, replace(known, places=places, hold=hold))
-                yield Finding(FindingType.INDEX, name, (record.stack,))
+                yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
 
     def correct(self) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ class IndexTender:
         failed: list[Finding] = []
         entries = self._listed(self.region)
         for name, error in sorted(self._newer.get(self.region, {}).items()):
-            yield Finding(FindingType.NEWER, name, (), str(error))
+            yield Finding(FindingType.NEWER_FORMAT, name, (), str(error))
         for name, entry in entries.items():
             with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 info, left = self._look(name, entry)
@@ -80,7 +80,7 @@ class IndexTender:
         for name, (entry, first) in suspects.items():
             with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 if self._corrected(name, entry, first):
-                    yield Finding(FindingType.INDEX, name, (entry.stack,))
+                    yield Finding(FindingType.INDEX_ENTRY, name, (entry.stack,))
         yield from failed
 
     def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None) -> bool:

@@ -38,7 +38,7 @@ _WORK_SECONDS = 25.0
 """What a `ServiceTimeout` must allow in addition to the waits: calls, and the reserves at an invocation's end."""
 
 
-class NotAtOnceError(Exception):
+class MustWaitError(Exception):
     """There is more to do than to create what does not exist, so it has to wait for reads that lag."""
 
 

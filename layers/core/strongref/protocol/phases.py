@@ -1,14 +1,16 @@
-"""Which phase of a stack's operation an event belongs to, and what the phase allows for claimed values. Pure."""
+"""Which phase of a stack's operation an event belongs to, and what exports and imports do in each phase. Pure."""
 
 from __future__ import annotations
 
 from enum import Enum, Flag, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.event import RequestType
 from strongref.contract.requests import OnChange
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from strongref.protocol.ports import StackInfo
 
 
@@ -36,10 +38,24 @@ class ClaimPolicy(Flag):
     """Keep a value that is to go: withdrawn, which means that no record holds it, until its last claim is gone."""
 
 
-def phase_of(request_type: RequestType, stack: StackInfo | None) -> Phase:
-    """The phase of an event, given what CloudFormation says about the stack at that time (None: it is gone)."""
+class ImportPolicy(Enum):
+    """What an import does."""
+
+    CLAIM = "claim"
+    """Hold, claim and verify; what cannot be held is refused."""
+    CLAIM_UNHELD = "claim unheld"
+    """Claim and verify, if need be without the hold, which the janitor makes later."""
+    RELEASE = "release"
+    """Release what was claimed."""
+    CLEAN = "clean"
+    """Release, and delete what is published for the consumer, which is going."""
+
+
+def phase_of(request_type: RequestType, look: Callable[[], StackInfo | None]) -> Phase:
+    """The phase of an event. What CloudFormation says about the stack (None: it is gone) is looked up if it matters."""
     if request_type is RequestType.CREATE:
         return Phase.CREATE
+    stack = look()
     if request_type is RequestType.UPDATE:
         return Phase.ROLLBACK if stack and stack.rolling_back else Phase.UPDATE
     if stack and stack.cleaning_up:
@@ -52,16 +68,24 @@ _KEEP = dict.fromkeys(OnChange, ClaimPolicy.KEEP)
 _AS_ASKED = {OnChange.REFUSE: ClaimPolicy.REFUSE, OnChange.PROPAGATE: ClaimPolicy.PROPAGATE}
 _ROLLBACK = {on_change: policy | ClaimPolicy.KEEP for on_change, policy in _AS_ASKED.items()}
 
+
+class PhasePolicy(NamedTuple):
+    """What exports and imports do in a phase."""
+
+    exports: Mapping[OnChange, ClaimPolicy]  # by what their properties ask for
+    imports: ImportPolicy
+
+
 POLICIES = {
-    Phase.CREATE: _AS_ASKED,
-    Phase.CREATE_ROLLBACK: _REFUSE,
-    Phase.UPDATE: _AS_ASKED,
-    Phase.ROLLBACK: _ROLLBACK,
-    Phase.CLEANUP: _KEEP,
-    Phase.DELETE: _REFUSE,
+    Phase.CREATE: PhasePolicy(_AS_ASKED, ImportPolicy.CLAIM),
+    Phase.CREATE_ROLLBACK: PhasePolicy(_REFUSE, ImportPolicy.RELEASE),
+    Phase.UPDATE: PhasePolicy(_AS_ASKED, ImportPolicy.CLAIM),
+    Phase.ROLLBACK: PhasePolicy(_ROLLBACK, ImportPolicy.CLAIM_UNHELD),
+    Phase.CLEANUP: PhasePolicy(_KEEP, ImportPolicy.RELEASE),
+    Phase.DELETE: PhasePolicy(_REFUSE, ImportPolicy.CLEAN),
 }
-"""By phase and `OnChange`. In a rollback, a value that the failed update published and that was claimed since is kept,
-and one that it propagated is propagated back. A value that it changed and that was claimed since cannot go back."""
+"""In a rollback, a value that the failed update published and that was claimed since is kept, and one that it
+propagated is propagated back. A value that it changed and that was claimed since cannot go back."""
 
 
 def claim_policy(phase: Phase, on_change: OnChange, failed_on_change: OnChange | None = None) -> ClaimPolicy:
@@ -69,5 +93,5 @@ def claim_policy(phase: Phase, on_change: OnChange, failed_on_change: OnChange |
 
     In a rollback, `failed_on_change` is what the failed update asked for.
     """
-    policy = POLICIES[phase][on_change]
-    return policy | POLICIES[phase][failed_on_change] if failed_on_change else policy
+    policies = POLICIES[phase].exports
+    return policies[on_change] | policies[failed_on_change] if failed_on_change else policies[on_change]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse, UndecryptableError
+from strongref.errors import UndecryptableError
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ class ExportPlan:
     # stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name
     stale: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
 
-    def at_once(self) -> ExportPlan | None:
-        """The same plan where it only creates, with the record as the last: nobody can import before that.
+    def as_creation(self) -> ExportPlan | None:
+        """This plan if it only creates, with the record as the last: nobody can import before that.
 
         None if it does anything else. The record too must be new: one that exists may hold more than was read.
         """

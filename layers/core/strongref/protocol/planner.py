@@ -6,13 +6,11 @@ and the records. Reading tags costs a call for each key, so `keys_to_inspect` fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, Producer, StackArn, owner_tag
+from strongref.contract.names import owner_tag
 from strongref.contract.record import Record
-from strongref.errors import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
     CloseRecord,
@@ -26,106 +24,16 @@ from strongref.protocol.plan import (
     WriteRecord,
 )
 from strongref.protocol.ports import BATCH
+from strongref.protocol.stored_exports import ExportIdentity, Owner, StoredExports, ValueTags
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from strongref.contract.names import ExportScope
+    from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
-    from strongref.errors import StrongRefError
     from strongref.protocol.plan import Importers, Instruction, Refusal
-
-
-class Owner(Enum):
-    """Whose a stored parameter is, as seen from one stack."""
-
-    OURS = "ours"
-    NOBODYS = "nobody's"
-    """Its producing stack is gone: a stack of the same name may adopt it."""
-    FOREIGN = "foreign"
-
-
-@dataclass(frozen=True, slots=True)
-class ValueTags:
-    """What a parameter's tags say, once CloudFormation was asked which claims are stale."""
-
-    owner: Owner
-    producer: str | None
-    owners: Collection[str] = ()  # the keys of the tags by which Exports own it
-    claims: Mapping[str, str] = field(default_factory=dict)  # live claims: the tag's key, the importing stack's ARN
-    stale: Mapping[str, str] = field(default_factory=dict)  # stale claims, likewise
-    restored: bool = False  # whether it was put back after it had been deleted, with the claims on it
-    # of the live claims, those of stacks that cannot be asked about, and those that no version known here makes
-    unknown: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def importers(self) -> Importers:
-        return tuple(sorted(set(self.claims.values())))
-
-
-@dataclass(frozen=True, slots=True)
-class ExportIdentity:
-    """Which Export it is: its stack's ARN and its logical ID there."""
-
-    stack: str
-    logical_id: str
-
-    @property
-    def producer(self) -> Producer:
-        return StackArn.parse(self.stack).producer
-
-    @property
-    def owner_tag(self) -> str:
-        return owner_tag(self.logical_id)
-
-    @property
-    def tags(self) -> dict[str, str]:
-        return {PRODUCER_TAG: self.stack, self.owner_tag: self.logical_id}
-
-
-@dataclass(frozen=True, slots=True)
-class StoredExports:
-    """What is stored in a scope, as one Export sees it."""
-
-    stored: Mapping[Key, Value]  # the parameters' values by key
-    own: Record | None  # this Export's own record, whichever stack of this name wrote it; None if there is none
-    unreadable: bool = False  # there are parts of a record of this Export that cannot be put together
-    # the records of the other Exports of this stack, by logical ID
-    others: Mapping[str, Record] = field(default_factory=dict)
-    # the records that a former stack of this name left behind, by logical ID
-    orphans: Mapping[str, Record] = field(default_factory=dict)
-    # the numbers of the parts that the records have, by logical ID
-    parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    # why the secure values of another Export cannot be read; None if they can. `stored` has no secure values then
-    locked: StrongRefError | None = None
-    hidden: Collection[Key] = ()  # the keys of those secure values
-
-    @property
-    def recorded(self) -> Mapping[Key, Value]:
-        """What this Export's own record holds."""
-        return self.own.values if self.own else {}
-
-    @property
-    def hold(self) -> str:
-        """The CloudFormation export that this Export names, or named before it named none."""
-        return self.own.hold or self.own.former_hold if self.own else ""
-
-    @property
-    def recorded_by_others(self) -> set[Key]:
-        return _keys(self.others)
-
-    def other_owners(self, key: Key) -> dict[str, str]:
-        """The owner tags of the other Exports that publish a key."""
-        return {owner_tag(logical_id): logical_id for logical_id, record in self.others.items() if key in record.values}
-
-    def owned_by(self, export: ExportIdentity, key: Key) -> bool:
-        """Whether this Export publishes a key, and its tags say so.
-
-        A record of a former stack of the same name does not count, nor one that was left open: tags may be missing.
-        """
-        own = self.own
-        return own is not None and own.stack == export.stack and not own.open and key in own.values
 
 
 def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, hold: str = "") -> bool:
@@ -138,18 +46,11 @@ def is_up_to_date(export: ExportIdentity, wanted: Mapping[Key, Value], stored: S
     )
 
 
-def split_tags(tags: Mapping[str, str]) -> tuple[str | None, dict[str, str], dict[str, str]]:
-    """A parameter's producer, its owners and its claims, the last two by tag key."""
-    owners = {key: value for key, value in tags.items() if key.startswith(OWNER_TAG)}
-    claims = {key: value for key, value in tags.items() if key.startswith(CLAIM_TAG)}
-    return tags.get(PRODUCER_TAG), owners, claims
-
-
 def keys_to_inspect(
     export: ExportIdentity, wanted: Mapping[Key, Value], stored: StoredExports, rewrite: Collection[Key] = ()
 ) -> list[Key]:
     """The keys whose tags decide: values to write or to drop, and those that this Export does not own yet."""
-    others, orphans = stored.recorded_by_others, _keys(stored.orphans)
+    others, orphans = stored.recorded_by_others, {key for each in stored.orphans.values() for key in each.values}
     inspected = []
     for key, value in stored.stored.items():
         if key in wanted:
@@ -185,10 +86,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (
-        *_conflicts(wanted, stored),
-        *_foreign(scope, wanted, tags),
-        *_locked(stored, found, policy),
-        *_in_use(found, policy, {each for key in tags.values() for each in key.unknown.values()}),
+        *_not_ours(scope, wanted, stored, tags),
+        *_in_use(stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
     )
     if refusals:
         return ExportPlan(scope, refusals=refusals)
@@ -239,7 +138,7 @@ def _compare(
 ) -> _Differences:
     others, recorded = stored.recorded_by_others, stored.recorded
     claimed = {key: each.importers for key, each in tags.items() if each.claims}
-    owned = {key for key, each in tags.items() if export.owner_tag in each.owners}
+    owned = {key for key, each in tags.items() if owner_tag(export.logical_id) in each.owners}
     foreign = {key for key, each in tags.items() if each.owner is Owner.FOREIGN}
     changed = [key for key in wanted if key in stored.stored and stored.stored[key] != wanted[key]]
     dropped = [key for key in recorded if key not in wanted]
@@ -263,30 +162,29 @@ def _compare(
     )
 
 
-def _conflicts(wanted: Mapping[Key, Value], stored: StoredExports) -> Iterator[Refusal]:
+def _not_ours(
+    scope: ExportScope, wanted: Mapping[Key, Value], stored: StoredExports, tags: Mapping[Key, ValueTags]
+) -> Iterator[Refusal]:
+    """What others have in the way: other Exports of the stack other values, or anybody else a parameter."""
     for logical_id, record in stored.others.items():
         keys = [key for key, value in wanted.items() if record.values.get(key, value) != value]
         if keys:
             yield ConflictingExportError(keys, logical_id)
-
-
-def _foreign(scope: ExportScope, wanted: Mapping[Key, Value], tags: Mapping[Key, ValueTags]) -> Iterator[Refusal]:
     foreign = {key: tags[key].producer for key in wanted if key in tags and tags[key].owner is Owner.FOREIGN}
     if foreign:
-        yield ForeignParameterError({scope.value(key): producer for key, producer in foreign.items()})
+        yield ForeignParameterError({scope.parameter_name(key): producer for key, producer in foreign.items()})
 
 
-def _locked(stored: StoredExports, found: _Differences, policy: ClaimPolicy) -> Iterator[Refusal]:
-    """Imported values that cannot be decrypted, so that nobody knows whether they would change."""
-    if ClaimPolicy.PROPAGATE not in policy:
-        yield from (locked for key in found.claimed_changes if (locked := stored.stored[key].locked))
-
-
-def _in_use(found: _Differences, policy: ClaimPolicy, unknown: Collection[str]) -> Iterator[Refusal]:
+def _in_use(
+    stored: StoredExports, found: _Differences, policy: ClaimPolicy, unknown: Collection[str]
+) -> Iterator[Refusal]:
     """What claims forbid, given which of those who claim cannot be asked about.
 
-    Another type takes a deletion, without the claims for a moment: that is never propagated.
+    Nobody knows whether an imported value changes that cannot be decrypted. Another type takes a deletion, without the
+    claims for a moment: that is never propagated.
     """
+    if ClaimPolicy.PROPAGATE not in policy:
+        yield from (locked for key in found.claimed_changes if (locked := stored.stored[key].locked))
     changes = {} if ClaimPolicy.PROPAGATE in policy else found.claimed_changes
     drops = {} if ClaimPolicy.KEEP in policy else found.claimed_drops
     in_use = [InUse(key, "changed", who) for key, who in changes.items() if key not in found.retyped]
@@ -348,10 +246,6 @@ def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict
         if len(kept) < len(record.values):
             changed[logical_id] = replace(record, values=kept)
     return changed
-
-
-def _keys(records: Mapping[str, Record]) -> set[Key]:
-    return {key for record in records.values() for key in record.values}
 
 
 def _delete(keys: list[Key]) -> Iterator[Delete]:

@@ -27,11 +27,11 @@ class RecordedExports:
     torn: bool  # whether one of them is being written, is damaged, or can never be read (`why`)
     why: NewerFormatError | UndecryptableError | None = None
     # by logical ID, what can be read of records with a secure part that cannot be decrypted
-    plain: Mapping[str, Record] = field(default_factory=dict, repr=False)
+    without_secure: Mapping[str, Record] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
-        return cls.of(decode(scope.records, store.under(scope.records)))
+        return cls.of(decode(scope.path("records"), store.under(scope.path("records"))))
 
     @property
     def is_newer(self) -> bool:
@@ -46,7 +46,7 @@ class RecordedExports:
         """
         if self.why and self.is_newer:
             raise self.why
-        return RecordedExports({**self.records, **self.plain}, self.torn and not self.plain, self.why)
+        return RecordedExports({**self.records, **self.without_secure}, self.torn and not self.without_secure, self.why)
 
     def check_secure(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> None:
         """Check that these names, or all, mean nothing that is in a part which cannot be decrypted.
@@ -56,7 +56,7 @@ class RecordedExports:
         """
         if self.why is None:
             return
-        known, stored = self.values, store.under(scope.values, decrypted=False)
+        known, stored = self.values, store.under(scope.path("exports"), decrypted=False)
         hidden = [key for name, each in stored.items() if each.is_secure and (key := scope.key(name)) not in known]
         if names is None or any(select(names, hidden).values()) or not all(select(names, known).values()):
             raise self.why
@@ -68,7 +68,7 @@ class RecordedExports:
             {logical_id: each.record for logical_id, each in found.items() if each.record},
             any(each.torn for each in found.values()),
             _most_severe(each.why for each in found.values()),
-            {logical_id: each.plain for logical_id, each in found.items() if each.plain},
+            {logical_id: each.without_secure for logical_id, each in found.items() if each.without_secure},
         )
 
     @property

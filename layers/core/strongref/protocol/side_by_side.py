@@ -30,7 +30,7 @@ def in_turn(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     return results
 
 
-def at_once(store: Store, calls: Iterable[Callable[[], T]]) -> list[T]:
+def call_all(store: Store, calls: Iterable[Callable[[], T]]) -> list[T]:
     """Make calls of one store; see `ports.SideBySide`."""
     (found,) = store.side_by_side([list(calls)])
     return found

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope
 from strongref.contract.record import decode, part_name
-from strongref.errors import ForeignParameterError, NewerFormatError, UnreadableRecordError
-from strongref.protocol.planner import ExportIdentity, StoredExports, ValueTags, keys_to_inspect, plan_export
+from strongref.errors import NewerFormatError, UnreadableRecordError
+from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
+from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
-    from strongref.protocol.fences import FencedStore
+    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.phases import ClaimPolicy
     from strongref.protocol.plan import ExportPlan
@@ -103,22 +105,22 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         ForeignParameterError: this Export's record belongs to another stack of the same name that exists: this one is
             gone, and the event is a late delivery.
     """
-    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.values).items()}
-    found = decode(scope.records, store.under(scope.records))
+    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.path("exports")).items()}
+    found = decode(scope.path("records"), store.under(scope.path("records")))
     own = found.get(export.logical_id)
     others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
     for logical_id, each in found.items():
         if isinstance(each.why, NewerFormatError):
             raise each.why
-        if each.torn and not each.plain and logical_id != export.logical_id:
-            raise each.why or UnreadableRecordError(part_name(scope.records, logical_id, 0), logical_id)
+        if each.torn and not each.readable and logical_id != export.logical_id:
+            raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
     locked = next((each.why for each in others.values() if each.why), None)
     # It may hold any of the secure values.
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
     if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
-        raise ForeignParameterError({part_name(scope.records, export.logical_id, 0): own.record.stack})
-    records = {logical_id: record for logical_id, each in others.items() if (record := each.record or each.plain)}
+        raise ForeignParameterError({part_name(scope, export.logical_id, 0): own.record.stack})
+    records = {logical_id: record for logical_id, each in others.items() if (record := each.readable)}
     living = {
         logical_id
         for logical_id, record in records.items()
@@ -157,10 +159,11 @@ def _read_tags(
         read: dict[Key, Mapping[str, str] | None] = {}
         yield [partial(_read_into, read, store, scope, key) for key in keys]
         for key in keys:
-            found = inspector.said({key: read[key]}, export.stack)
+            found = inspector.interpret({key: read[key]}, export.stack)
             snapshot.tags.update(found)
-            scan.note(key, plain=all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values()))
+            is_unclaimed = all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values())
+            scan.note(key, unclaimed=is_unclaimed)
 
 
 def _read_into(read: dict[Key, Mapping[str, str] | None], store: Store, scope: ExportScope, key: Key) -> None:
-    read[key] = store.tags(scope.value(key))
+    read[key] = store.tags(scope.parameter_name(key))

@@ -39,6 +39,10 @@ AHEAD = timedelta(minutes=5)
 
 PAUSE = 1.0
 
+CANCELED = timedelta(minutes=1)
+"""How much later than an event its resource must have been set in progress to count as set for another event. AWS does
+not say that the response URL's date is the later one."""
+
 
 class EventRejectedError(StrongRefError):
     """An event that CloudFormation did not send, or that it does not wait for anymore. It is not responded to."""
@@ -147,6 +151,26 @@ def is_in_use(stacks: Stacks, stack: str, logical_id: str, physical_id: str) -> 
     """Whether a resource has that physical ID now, and is not being deleted."""
     resource = stacks.resource(stack, logical_id)
     return resource is not None and resource.physical_id == physical_id and not resource.being_deleted
+
+
+def is_superseded(event: Event, stacks: Stacks, tolerance: timedelta = timedelta()) -> bool:
+    """Whether CloudFormation has asked for something else since it sent an event, as far as dates tell."""
+    if event.requested is None:
+        return False
+    resource = stacks.resource(event.stack, event.logical_id)
+    if resource is None or not resource.in_progress:
+        return True
+    updated = resource.updated and resource.updated.replace(microsecond=0)
+    return updated is not None and updated > event.requested + tolerance
+
+
+def is_given_up(event: Event, stacks: Stacks) -> bool:
+    """Whether CloudFormation does not wait for a Create or an Update any more.
+
+    It cancels what is in progress when another resource fails, and rolls it back: if its rollback has found nothing to
+    do, this event must not do it now. What a Delete was sent for is to go in any case.
+    """
+    return event.request_type is not RequestType.DELETE and is_superseded(event, stacks, CANCELED)
 
 
 def removes_resources(stack: StackInfo | None) -> bool:

@@ -8,14 +8,11 @@ events with their presigned URLs.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-
-from crhelper import CfnResource
 
 from strongref.arns import Arn
 from strongref.contract.event import Event, MalformedEventError, RequestType
@@ -37,6 +34,7 @@ from strongref.protocol.verification import EventNotVerifiedError, EventRejected
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
+from strongref.runtime.silent_crhelper import EMPTY_EVENT, SilentCrhelper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
-    from strongref.untyped import Untyped
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""
@@ -81,8 +78,7 @@ class CustomResource:
         self._verifier = verifier
         self._outbox = outbox or Outbox()
         self._invocation: _Invocation | None = None
-        with _without_polling_clients():
-            self._crhelper = _Crhelper(self._run)
+        self._crhelper = SilentCrhelper(self._run)
 
     def __call__(self, raw: object, context: LambdaContext) -> None:
         """Handle an event and respond, or continue it in another invocation, which will respond.
@@ -109,7 +105,7 @@ class CustomResource:
         self._invocation = invocation = _Invocation(event, raw, context, self._reinvoke)
         try:
             with invocation.watchdog():
-                self._crhelper(_EMPTY_EVENT | {"RequestType": event.request_type.value}, context)
+                self._crhelper(EMPTY_EVENT | {"RequestType": event.request_type.value}, context)
                 invocation.ensure_response()
         finally:
             self._invocation = None
@@ -292,40 +288,3 @@ def _respond_malformed(error: StrongRefError, target: ResponseTarget, context: L
 def is_failed_create(physical_id: str | None) -> bool:
     """Whether a physical ID is that of a Create that failed and left nothing behind."""
     return physical_id is not None and physical_id.startswith(FAILED_CREATE)
-
-
-_EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "ResponseURL": "", "PhysicalResourceId": "-"}
-"""The event that crhelper gets: nothing that it could log or send."""
-
-
-class _Crhelper(CfnResource):
-    """crhelper without its responses, its timer and its logging."""
-
-    def __init__(self, run: Callable[[object, object], None]) -> None:
-        super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
-        self.create(run)
-        self.update(run)
-        self.delete(run)
-
-    def _set_timeout(self) -> None:
-        """Does nothing: `_Invocation.watchdog` is the timer."""
-
-    def _log_setup(self, event: object, context: object) -> None:
-        """Does nothing: crhelper would set the level of every logger at each event."""
-
-    def _send(self, status: Untyped = None, reason: Untyped = "", send_response: Untyped = None) -> None:
-        """Does nothing: `_Invocation` has responded."""
-
-
-@contextmanager
-def _without_polling_clients() -> Iterator[None]:
-    """Keep crhelper from creating three clients for polling, which is not used: it skips them in SAM's local mode."""
-    before = os.environ.get("AWS_SAM_LOCAL")
-    os.environ["AWS_SAM_LOCAL"] = "true"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["AWS_SAM_LOCAL"]
-        else:
-            os.environ["AWS_SAM_LOCAL"] = before

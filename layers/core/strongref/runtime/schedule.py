@@ -11,6 +11,7 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
+from strongref.protocol.findings import Resolution
 from strongref.protocol.janitor import notices, report
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.outbox import DROPPED, Outbox
@@ -75,7 +76,7 @@ class ScheduledFunction:
         except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold a value)
             raise log_internal_error(error, context.aws_request_id) from None
         finally:
-            emit_counts({"Healed": 0, "Unhealed": 0} | counts)
+            emit_counts({each.value: 0 for each in Resolution if each.value} | counts)
             for notice in notices(function.account, function.region, findings):
                 self.outbox(notice)
             if dropped := self.outbox.send(SystemClock.of(context, SHUTDOWN_SECONDS).remaining()):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.aws.clients import Clients, dns_suffix
 from strongref.aws.in_threads import in_threads
 from strongref.aws.lambda_functions import LambdaInvoker
-from strongref.aws.retry_and_rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import RequestType
 from strongref.protocol.side_by_side import in_turn
 from strongref.runtime.outbox import Outbox

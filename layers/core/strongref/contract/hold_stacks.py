@@ -1,0 +1,163 @@
+"""Hold stacks: tiny stacks that import a producer's CloudFormation export, so that CloudFormation protects it. Pure.
+
+A custom resource can refuse only when its turn comes. CloudFormation itself refuses earlier: while a stack imports an
+export (`Fn::ImportValue`), the export's stack cannot be deleted, and an update that removes the export fails before
+anything is deleted. So an Export can name a CloudFormation export (`Hold`), and every strong import has a hold stack in
+the producer's region, one for each generation: its parameters have the value `Fn::ImportValue`, and nothing reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn, short_hash
+from strongref.text import cut, stack_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+HOLDS = "/strongref/holds"
+"""The path of all holds of a region, without a slash at its end."""
+
+HOLD_STACK = "strongref-hold-"
+"""What the names of hold stacks begin with. IAM policies have it too."""
+
+HOLD_TYPE = "AWS::SSM::Parameter"
+"""The only type of resource in a hold stack."""
+
+CONSUMER_TAG, CLAIM_TAG, SCOPE_TAG = "strongref:consumer", "strongref:claim", "strongref:exported-to"
+PRODUCER_STACK_TAG, REGION_TAG, ACCOUNT_TAG = "strongref:producer-stack", "strongref:region", "strongref:account"
+"""The tags of a hold stack."""
+
+DIGEST = "Exports"
+"""The output of a hold stack that says what it holds. Outputs change only when an operation succeeds."""
+
+MAX_EXPORT_NAME = 255
+"""Characters of a CloudFormation export's name (AWS: CloudFormation User Guide, Outputs)."""
+
+_NAME_LIMIT = 80
+_EXPORT_NAME = re.compile(r"[A-Za-z0-9:-]+")
+
+
+def is_export_name(text: str) -> bool:
+    """Whether CloudFormation accepts an export of that name (AWS: CloudFormation User Guide, Outputs)."""
+    return len(text) <= MAX_EXPORT_NAME and bool(_EXPORT_NAME.fullmatch(text))
+
+
+def hold_stack_name(account: str, label: str, hash_: str) -> str:
+    """The name of a hold stack, at most 125 characters (AWS: CreateStack, StackName: 128)."""
+    return f"{HOLD_STACK}{account}-{re.sub(r'[^A-Za-z0-9-]', '-', label)[:_NAME_LIMIT]}-{hash_}"
+
+
+@dataclass(frozen=True, slots=True)
+class HoldStack:
+    """The hold stack of one generation of an import in one producer's region and account."""
+
+    importer: str  # what the claims say: the ARN of the importing stack, or a manifest set
+    label: str  # the name of either
+    claim: str  # the key of the claims' tag
+    account: str  # the importer's
+    region: str  # the importer's
+    consumer: str  # for whom the imported values are exported
+    producer: Producer  # its stack has no name if there are several, as for manifests
+
+    @property
+    def name(self) -> str:
+        return hold_stack_name(self.account, self.label, self.hash)
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hex digits that tell it from all others."""
+        parts = [self.importer, self.region, self.claim, self.producer.account, self.producer.region]
+        return short_hash(json.dumps(parts))
+
+    @property
+    def tags(self) -> dict[str, str]:
+        names = (CONSUMER_TAG, CLAIM_TAG, SCOPE_TAG, PRODUCER_STACK_TAG, REGION_TAG, ACCOUNT_TAG)
+        values = (self.importer, self.claim, self.consumer, self.producer.stack, self.region, self.account)
+        return {name: value for name, value in zip(names, values, strict=True) if value}
+
+    @property
+    def scope(self) -> ExportScope:
+        """Where it imports from."""
+        return ExportScope(self.consumer, self.producer)
+
+    @classmethod
+    def of_import(cls, stack: StackArn, claim: str, scope: ExportScope) -> HoldStack:
+        """The hold stack of an Import in this stack, given the key of its claims' tag."""
+        return cls(str(stack), stack.name, claim, stack.account, stack.region, scope.consumer, scope.producer)
+
+    @classmethod
+    def of_tags(cls, tags: Mapping[str, str], held_in: str) -> HoldStack | None:
+        """The hold stack of an Import with these tags in a region; None for any other stack."""
+        try:
+            stack = StackArn.parse(tags[CONSUMER_TAG])
+            producer = Producer(tags[ACCOUNT_TAG], held_in, tags[PRODUCER_STACK_TAG])
+            return cls.of_import(stack, tags[CLAIM_TAG], ExportScope(tags[SCOPE_TAG], producer))
+        except (KeyError, BadArnError):
+            return None
+
+    def parameter(self, export: str) -> str:
+        """The name of the parameter that holds an export."""
+        return f"{HOLDS}/{export.replace(':', '.')}/{self.account}/{self.region}/{self.label}/{self.hash}"
+
+    def template(self, exports: Collection[str]) -> str:
+        """The template that holds these exports."""
+        who = f"{stack_text(self.importer)}, which imports in {self.region}"
+        resources = {
+            f"Hold{short_hash(export)}": {
+                "Type": HOLD_TYPE,
+                "Properties": {
+                    "Type": "String",
+                    "Name": self.parameter(export),
+                    "Value": {"Fn::ImportValue": export},
+                },
+            }
+            for export in sorted(exports)
+        }
+        template = {
+            "Description": cut(f"strongref: protects what {who}, uses. Deleted with that import.", _DESCRIPTION_LIMIT),
+            "Resources": resources,
+            "Outputs": {DIGEST: {"Value": digest(exports)}},
+        }
+        return json.dumps(template, separators=(",", ":"))
+
+
+_DESCRIPTION_LIMIT = 1000
+"""Characters (AWS: 1,024 bytes for a template's and for a parameter's description; the texts are ASCII)."""
+
+
+def digest(exports: Collection[str]) -> str:
+    """What a hold stack says in its output about what it holds."""
+    return short_hash("\n".join(sorted(exports)))
+
+
+def held_exports(parameters: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The CloudFormation exports that each hold stack holds, by its hash, given the names of a region's parameters."""
+    held: dict[str, set[str]] = {}
+    for name in parameters:
+        if found := HoldParameter.of(name):
+            held.setdefault(found.hash, set()).add(found.export)
+    return {hash_: frozenset(exports) for hash_, exports in held.items()}
+
+
+class HoldParameter(NamedTuple):
+    """What the name of a hold's parameter says."""
+
+    export: str
+    account: str  # the importer's
+    region: str  # the importer's
+    label: str
+    hash: str
+
+    @classmethod
+    def of(cls, name: str) -> HoldParameter | None:
+        """None if it is no such name."""
+        levels = name.removeprefix(f"{HOLDS}/").split("/")
+        if len(levels) != len(cls._fields):
+            return None
+        export, *rest = levels
+        return cls(export.replace(".", ":"), *rest)

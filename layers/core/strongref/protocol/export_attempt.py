@@ -1,0 +1,202 @@
+"""What an Export's event does behind its fences: read, plan, apply.
+
+What to do follows from what is stored and what is wanted. So an event that is delivered twice, or the Update that rolls
+a refused Update back, does no harm. The old properties of an Update only tell where else to look.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from strongref.contract.event import RequestType
+from strongref.contract.notices import propagated_text
+from strongref.errors import (
+    OutdatedRequestError,
+    PartialCreateError,
+    StrongRefError,
+    UnfinishedError,
+    UnreadableRecordError,
+)
+from strongref.protocol.executor import PlanExecutor
+from strongref.protocol.export_index import ExportIndex
+from strongref.protocol.export_notices import notices_of_overrides, notices_of_refusal
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.lag import MustWaitError
+from strongref.protocol.phases import Phase, claim_policy, phase_of
+from strongref.protocol.plan import refusal_of
+from strongref.protocol.recreation import PatientWriter, Recreation
+from strongref.protocol.side_by_side import Work, carry_out
+from strongref.protocol.snapshot import read_behind_fences
+from strongref.protocol.verification import is_given_up, is_superseded
+from strongref.refusals import ExportsKeptError, InUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from strongref.contract.event import Event
+    from strongref.protocol.behind_fences import FencedStore
+    from strongref.protocol.export_event import ExportEvent
+    from strongref.protocol.export_notices import Planned
+    from strongref.protocol.plan import ExportPlan
+    from strongref.protocol.ports import Ports, Stacks
+    from strongref.protocol.snapshot import Snapshot
+    from strongref.protocol.stored_exports import StoredExports
+
+PROMPT = timedelta(seconds=1)
+PROMPT_DELIVERY = timedelta(seconds=10)
+"""A creation that began, or was requested, longer ago asks whether CloudFormation still waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """What an attempt came to."""
+
+    stored: Sequence[StoredExports]  # what was stored before
+    reason: str = ""  # what to report in the stack's events about claimed values that were changed or kept
+
+
+@dataclass(slots=True)
+class ExportAttempt:
+    """One event of an Export, behind its fences."""
+
+    ports: Ports
+    event: Event
+    wanted: ExportEvent
+    since: datetime  # when it began
+    may_have_written: bool  # an earlier invocation, or this one
+
+    @contextmanager
+    def leftovers_reported(self) -> Iterator[None]:
+        """Make a `PartialCreateError` of what fails a Create that may have written, so that its Delete looks for it."""
+        try:
+            yield
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            if self.may_have_written and self.event.request_type is RequestType.CREATE:
+                raise PartialCreateError(error, self.wanted.response.physical_id) from error
+            raise
+
+    def carry_out(self, fenced: list[FencedStore]) -> ExportResult:
+        """Read, plan, apply.
+
+        Since the event came, reads have had the time to show its phase.
+        """
+        snapshots = self._read_completely(fenced)
+        stacks = self.ports.stacks
+        phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
+        plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
+        if refusal := refusal_of(plans):
+            for notice in notices_of_refusal(self.event, refusal, list(zip(snapshots, plans, strict=True))):
+                self.ports.notify(notice)
+            raise refusal
+        if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
+            raise OutdatedRequestError(self.event.logical_id)
+        self._apply(plans, snapshots, phase)
+        kept = [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
+        if phase is Phase.CLEANUP and kept:
+            raise ExportsKeptError(kept)
+        changed = [each for plan in plans for each in plan.propagated.items()]
+        reasons = [propagated_text(changed)] if changed else []
+        reasons += [str(ExportsKeptError(kept))] if kept else []
+        return ExportResult([each.stored for each in snapshots], " ".join(reasons))
+
+    def create_without_waiting(self, fenced: list[FencedStore]) -> ExportResult:
+        """Carry out what only creates, from reads that may lag: whatever they say, what exists is not touched.
+
+        Raises:
+            MustWaitError: there is more to do, or what was read is in the way.
+        """
+        now, requested = fenced[0].clock.now(), self.event.requested or self.since
+        is_late = now - self.since > PROMPT or now - requested > PROMPT_DELIVERY
+        if is_late and is_given_up(self.event, self.ports.stacks):
+            raise MustWaitError
+        try:
+            snapshots = self._read(fenced)
+            plans = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
+            creating = [plan for each in plans if (plan := each.as_creation())]
+            if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
+                raise MustWaitError
+            self._apply(creating, snapshots, Phase.CREATE, only_creates=True)
+        except UnfinishedError:
+            raise
+        except StrongRefError:
+            raise MustWaitError from None
+        return ExportResult([each.stored for each in snapshots])
+
+    def _read_completely(self, fenced: list[FencedStore]) -> list[Snapshot]:
+        """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""
+        waiting = Recreation(fenced[0].clock, self.ports.lag)
+        while True:
+            try:
+                return self._read(fenced)
+            except UnreadableRecordError:
+                if not waiting.pause():
+                    raise
+
+    def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
+        export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
+        found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
+        inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
+        own = [each.stored.own for each in found if each.stored.own and each.stored.own.stack == export.stack]
+        stamp = self.event.stamp
+        if stamp and any(stamp.is_outdated_by(record.last) for record in own):
+            raise OutdatedRequestError(self.event.logical_id)
+        self.may_have_written = self.may_have_written or bool(own)
+        return found
+
+    def _apply(
+        self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, *, only_creates: bool = False
+    ) -> None:
+        """Carry the plans out: destinations that are published to before those that are left."""
+        self.may_have_written = self.may_have_written or any(plan.instructions for plan in plans)
+        export, lag, destinations = self.wanted.export, self.ports.lag, self.wanted.destinations
+        store = self.ports.stores(export.producer.region, snapshots[0].fenced.clock)
+        index = ExportIndex(store, export, self.wanted.hold)
+        entry = None
+        recorded: list[Planned] = []
+        if self.event.request_type is not RequestType.DELETE:
+            entry = index.add(destinations, is_new=only_creates, must_not_fail=phase is Phase.ROLLBACK)
+        works = [
+            (
+                PlanExecutor(
+                    PatientWriter(at.fenced.store, at.fenced.clock, lag), export, partial(recorded.append, (at, plan))
+                ),
+                at,
+                plan,
+            )
+            for plan, at in zip(plans, snapshots, strict=True)
+        ]
+        try:
+            for publishes in (True, False):
+                carry_out(
+                    Work(executor.writer.store, executor.create(plan) if only_creates else executor.execute(plan))
+                    for executor, at, plan in works
+                    if bool(at.destination.wanted) is publishes
+                )
+        finally:
+            for notice in notices_of_overrides(self.event, recorded):
+                self.ports.notify(notice)
+        index.remove(entry, destinations)
+
+
+def plans_for(
+    event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot], stacks: Stacks
+) -> list[ExportPlan]:
+    """A plan for every destination.
+
+    A plan of a rollback that overrides claims counts only for the rollback's own event: this may be a second delivery
+    of it, or of the update that failed.
+    """
+    failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
+    policy = claim_policy(phase, wanted.on_change, failed)
+    plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
+    overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans)
+    if overrides and is_superseded(event, stacks):
+        return plans_for(event, wanted, Phase.UPDATE, snapshots, stacks)
+    return plans

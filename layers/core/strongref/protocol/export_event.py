@@ -1,0 +1,127 @@
+"""An event of an Export: what it asks to publish where, and what to respond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from strongref.contract.event import RequestType
+from strongref.contract.requests import ExportRequest, OnChange, readable_regions
+from strongref.contract.response import Response
+from strongref.errors import BadRequestError
+from strongref.protocol.snapshot import Destination, recorded_scopes
+from strongref.protocol.stored_exports import ExportIdentity
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from strongref.contract.event import Event
+    from strongref.contract.names import Key, StackArn
+    from strongref.contract.properties import Properties
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.stored_exports import StoredExports
+    from strongref.protocol.time import Clock
+
+
+def physical_id(stack: StackArn, logical_id: str) -> str:
+    """An Export's physical ID, which never changes, whatever it publishes and wherever: so it is never replaced."""
+    return f"strongref-export/{stack.name}/{stack.unique}/{logical_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEvent:
+    """One event of an Export, parsed."""
+
+    export: ExportIdentity
+    # where to publish what, in the order in which they are written: new ones before those that it leaves
+    destinations: tuple[Destination, ...]
+    response: Response  # what to answer if nothing needs to be reported
+    rewrite: Collection[Key] = ()  # keys to write again although they are right
+    on_change: OnChange = OnChange.REFUSE  # what the properties ask for
+    hold: str = ""  # the CloudFormation export that imports are to hold; empty if there is none
+    former: ExportRequest | None = None  # what the old properties of an Update asked for; None if they were refused
+    unchanged: bool = False  # the Update asks for what was asked for before, so there may be nothing to do
+    # where it may have left something for properties that cannot be understood. They were refused, or understood by
+    # another version; what is stored says which
+    unclear_regions: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, event: Event) -> ExportEvent:
+        """Read an event.
+
+        Raises:
+            BadRequestError: a property of a Create or Update cannot be understood, or the region of a Delete.
+        """
+        stack = event.stack_arn
+        export = ExportIdentity(event.stack, event.logical_id)
+        if event.request_type is RequestType.DELETE:
+            leaving, own_id = _accepted(event.properties, stack), physical_id(stack, event.logical_id)
+            destinations = _left(leaving) if leaving else ()
+            unclear = () if leaving else readable_regions(event.properties, stack)
+            if not leaving and not unclear and event.physical_id == own_id:
+                raise BadRequestError("Region", _UNCLEAR)
+            return cls(export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear)
+        request = ExportRequest.parse(event.properties, stack)
+        former = None if event.old_properties is None else _accepted(event.old_properties, stack)
+        new = [Destination(region, request.scope, request.values, request.hold) for region in request.regions]
+        here = {(each.region, each.scope) for each in new}
+        old = _left(former) if former else ()
+        rewrite = request.values.keys() if former and former.revision != request.revision else ()
+        return cls(
+            export=export,
+            destinations=(*new, *(each for each in old if (each.region, each.scope) not in here)),
+            response=Response(
+                physical_id(stack, event.logical_id),
+                {"Prefix": request.scope.path("exports"), "Count": str(len(request.values))},
+            ),
+            rewrite=rewrite,
+            on_change=request.on_change,
+            hold=request.hold,
+            former=former,
+            unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
+            unclear_regions=()
+            if former or event.old_properties is None
+            else (*request.regions, *readable_regions(event.old_properties, stack)),
+        )
+
+    def with_recorded(self, ports: Ports, clock: Clock) -> ExportEvent:
+        """This event with every place of the unclear regions where the Export's records say that it publishes."""
+        known = {(each.region, each.scope) for each in self.destinations}
+        found = {
+            (region, scope): Destination(region, scope, {})
+            for region in self.unclear_regions
+            for scope in recorded_scopes(ports.stores(region, clock), self.export)
+        }
+        return replace(
+            self, destinations=(*self.destinations, *(each for key, each in found.items() if key not in known))
+        )
+
+    def responded(self, stored: Collection[StoredExports], reason: str = "") -> Response:
+        """The response with a reason and the attribute `Hold`, given what was stored.
+
+        The attribute does not change when the property is removed: while imports hold the output, CloudFormation
+        refuses to change its value.
+        """
+        former = [self.former.hold if self.former else "", *(each.hold for each in stored)]
+        hold = self.hold or next(filter(None, former), "")
+        data = self.response.data
+        return replace(self.response, data={**data, "Hold": hold} if hold and data else data, reason=reason)
+
+
+_UNCLEAR = (
+    "must be a region or a list of regions: without it, what is to be deleted cannot be found. Deploy valid properties "
+    "first, or delete the stack and retain this resource: the janitor of the region removes what deleted stacks left"
+)
+
+
+def _accepted(properties: Properties, stack: StackArn) -> ExportRequest | None:
+    """What these properties asked for; None if they were refused, and so published nothing."""
+    try:
+        return ExportRequest.parse(properties, stack)
+    except BadRequestError:
+        return None
+
+
+def _left(request: ExportRequest) -> tuple[Destination, ...]:
+    """Where nothing is wanted anymore."""
+    return tuple(Destination(region, request.scope, {}) for region in request.regions)

@@ -1,0 +1,288 @@
+"""Makes, checks and removes hold stacks (`contract.hold_stacks`), for every importer and for the janitor.
+
+An import makes its hold before it claims, and looks at it once more when its claims have been verified. CloudFormation
+creates the hold, or an operation of the producer removes the export, but never both: so an import whose hold exists
+cannot lose its producer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from strongref.contract.format import check_hold_format
+from strongref.contract.hold_stacks import HOLD_TYPE
+from strongref.contract.names import StackArn
+from strongref.errors import (
+    OUT_OF_TIME,
+    OutdatedRequestError,
+    OutOfTimeError,
+    ServiceError,
+    StrongRefError,
+    WaitInterruptedError,
+)
+from strongref.log import logger
+from strongref.protocol.hold_steps import HoldStep, next_step
+from strongref.protocol.ports import NewStack
+from strongref.protocol.recreation import RECREATION_SECONDS
+from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping
+    from datetime import datetime
+
+    from strongref.contract.hold_stacks import HoldStack
+    from strongref.protocol.ports import Ports, StackInfo
+    from strongref.protocol.time import Clock
+
+PAUSE = 2.0
+"""Seconds between two looks at a stack that is changing."""
+
+TRIES, MOST_TRIES = 3, 15
+"""How often a hold stack that fails is created again: an export may just have gone. A parameter of that name may have,
+too: so it is tried more often until the name can be used again."""
+
+REMOVAL_SECONDS = 60.0
+"""How long a Delete waits for its hold stack to be gone, so that the producer can be deleted right after it."""
+
+HURRIED_SECONDS = 60.0
+"""How long the rollback of an import waits for its hold before it goes on without it."""
+
+
+@dataclass(slots=True)
+class OwnStacks:
+    """A stack and all that it is nested in, looked up when first needed. What they export, it does not hold.
+
+    Their deletion would be refused because of the very import that it is going to delete.
+    """
+
+    look_up: Callable[[str], StackInfo | None]  # by ARN
+    stack: str  # its ARN
+    _found: frozenset[str] | None = None
+
+    def __contains__(self, arn: object) -> bool:
+        if self._found is None:
+            found = [self.stack]
+            while (info := self.look_up(found[-1])) and info.parent_arn:
+                found.append(info.parent_arn)
+            self._found = frozenset(found)
+        return arn in self._found
+
+
+@dataclass(slots=True)
+class HoldKeeper:
+    """One importer, and what it holds of the stacks of one region."""
+
+    ports: Ports
+    clock: Clock
+    stack: HoldStack
+    own_stacks: Container[str] = ()  # as `OwnStacks`
+    until: datetime | None = None  # how long to wait for the hold stack, and for producers that are in progress
+    waits_for_producers: bool = True
+    is_given_up: Callable[[], bool] = lambda: False  # whether nobody waits for the import anymore
+    began: bool = False  # whether there is a hold stack, or may be
+    _made: str | None = None  # the ARN of the stack that was created or updated last
+    _made_at: datetime | None = None
+    _since: datetime | None = None  # when it began to wait
+    _tries: int = 0
+    _first_tried: datetime | None = None
+    _has_settled: bool = False
+
+    def may_exist(self) -> bool:
+        """Whether there is a hold stack, as far as is known: an earlier delivery of the event may have made it."""
+        try:
+            return self.began or self._find() is not None
+        except StrongRefError:
+            return True
+
+    def hurried(self) -> HoldKeeper:
+        """A keeper for an import that must not fail: it does not wait for long, and not for producers."""
+        until = self.clock.now() + timedelta(seconds=HURRIED_SECONDS)
+        return replace(self, until=min(self.until or until, until), waits_for_producers=False)
+
+    def needed(self, holds: Mapping[str, str]) -> dict[str, str]:
+        """Those of these exports that are to be held: by name, with the ARN of the stack that exports each."""
+        return {export: stack for export, stack in holds.items() if stack not in self.own_stacks}
+
+    def is_made(self, holds: Mapping[str, str]) -> bool:
+        """Whether the hold stack holds these exports."""
+        return next_step(self._find(), holds) is HoldStep.NONE
+
+    def is_effective(self, holds: Mapping[str, str]) -> bool:
+        """Whether it is made and no producer is being deleted: AWS may not check exports again during a deletion."""
+        producers = [self.ports.stacks.by_arn(stack) for stack in set(holds.values())]
+        return self.is_made(holds) and not any(info is None or info.being_deleted for info in producers)
+
+    def make(self, holds: Mapping[str, str]) -> None:
+        """Hold these exports: create or update the hold stack, and wait for that.
+
+        Raises:
+            HoldPendingError: a producer was in progress for too long.
+            ProducerLeavingError: a producer is being deleted, or removes the export.
+            HoldMissingError: a producer is at rest, and does not have the export.
+            HoldFailedError: CloudFormation could not make the stack.
+            UnfinishedError: the invocation ran out of time; another one can go on waiting.
+        """
+        while (step := next_step(found := self._find(), holds)) is not HoldStep.NONE:
+            why = self._advance(step, found, holds)
+            if self._since is None:
+                self._since = self.clock.now()
+                logger.info("Waiting for a CloudFormation export to be held", extra={"why": str(why)})
+            self._wait(why)
+        self.ports.lag.settle(self.clock)  # Then reads show whether a producer was being deleted before.
+
+    def begin(self, holds: Mapping[str, str]) -> HoldStep:
+        """Take one step towards holding these exports, or none at all; return which."""
+        found = self._find()
+        if not holds:
+            if found and not found.being_deleted:
+                self._delete(found.arn)
+            return HoldStep.REPLACE if found else HoldStep.NONE
+        step = next_step(found, holds)
+        if step is not HoldStep.NONE:
+            self._advance(step, found, holds)
+        return step
+
+    def look(self, holds: Mapping[str, str]) -> HoldStep:
+        """The step that `begin` would take; nothing is changed.
+
+        Raises:
+            HoldPendingError, ProducerLeavingError, HoldMissingError: as for `make`, as it cannot be taken.
+        """
+        found = self._find()
+        if not holds:
+            return HoldStep.REPLACE if found and not found.being_deleted else HoldStep.NONE
+        step = next_step(found, holds)
+        if step in (HoldStep.CREATE, HoldStep.UPDATE):
+            for export, producer in holds.items():
+                if pending := self._pending(export, producer):
+                    raise pending
+        return step
+
+    def remove(self, *, expected: bool) -> None:
+        """Delete the hold stack, and wait a little for that. It never fails: the janitor deletes what is left.
+
+        `expected` as for `delete`.
+        """
+        try:
+            self.delete(expected=expected)
+        except StrongRefError as error:
+            logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
+
+    def delete(self, *, expected: bool) -> StackInfo | None:
+        """Delete the hold stack, wait a little for that, and return it if it still exists.
+
+        If a stack is `expected`, it is deleted even if none is found: it may have been created a moment ago.
+        """
+        found = self._find()
+        if not (found or expected):
+            return None
+        self.ports.stacks.delete_stack(found.arn if found else self.stack.name, self.stack.producer.region)
+        waited = 0.0
+        while (left := self._find()) and waited < REMOVAL_SECONDS and self.clock.remaining() > PAUSE:
+            if waited and not left.being_deleted:  # An operation was in progress, or the deletion has failed.
+                self.ports.stacks.delete_stack(left.arn, self.stack.producer.region)
+            self.clock.sleep(PAUSE)
+            waited += PAUSE
+        return left
+
+    def _find(self) -> StackInfo | None:
+        found = self.ports.stacks.by_name(self.stack.name, self.stack.producer.region)
+        self.began = self.began or found is not None
+        if found:
+            check_hold_format(self.stack.name, found.tags)
+        return found
+
+    def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> StrongRefError:
+        """Do the step, if it can be done now; return why the exports are not held yet."""
+        in_progress = HoldPendingError(", ".join(sorted(holds)), f"stack {self.stack.name}", "in progress")
+        if step is HoldStep.WAIT:
+            return in_progress
+        if step is HoldStep.REPLACE:
+            assert found is not None  # noqa: S101 (there is something to replace)
+            self._count_try()
+            self._made = found.arn
+            self._delete(found.arn)
+            return in_progress
+        for export, producer in holds.items():
+            if pending := self._pending(export, producer):
+                return pending
+        if not self._is_to_appear():
+            self._change(step, found, holds)
+        return in_progress
+
+    def _change(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> None:
+        """Create or update the hold stack."""
+        self._count_try()
+        has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
+        if has_waited and self.is_given_up():
+            raise OutdatedRequestError(self.stack.label)
+        new = self._new(holds)
+        if step is HoldStep.UPDATE and found:
+            self._made = found.arn
+            self.ports.stacks.update_stack(new)
+        else:
+            self.began = True
+            try:
+                self._made = self.ports.stacks.create_stack(new)
+            except ServiceError as error:
+                raise HoldFailedError(self.stack.name, self.stack.producer.region, str(error)) from None
+        self._made_at = self.clock.now()
+
+    def _delete(self, arn: str) -> None:
+        """Begin to delete the hold stack.
+
+        Raises:
+            OutOfTimeError: the time is over in which changes may be made.
+        """
+        if self.clock.remaining() <= 0:
+            raise OutOfTimeError("DeleteStack", OUT_OF_TIME, self.stack.name, self.stack.producer.region)
+        self.ports.stacks.delete_stack(arn, self.stack.producer.region)
+
+    def _seconds_since(self, then: datetime) -> float:
+        return (self.clock.now() - then).total_seconds()
+
+    def _new(self, holds: Mapping[str, str]) -> NewStack:
+        template, tags = self.stack.template(holds), self.stack.tags
+        return NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
+
+    def _is_to_appear(self) -> bool:
+        """Whether the stack was created or updated so short a time ago that reads may not show it yet."""
+        return self._made_at is not None and self._seconds_since(self._made_at) < self.ports.lag.after_writing
+
+    def _count_try(self) -> None:
+        self._tries += 1
+        self._first_tried = self._first_tried or self.clock.now()
+        most = TRIES if self._seconds_since(self._first_tried) > RECREATION_SECONDS else MOST_TRIES
+        if self._tries > most:
+            reason = self.ports.stacks.failure(self._made) if self._made else ""
+            raise HoldFailedError(self.stack.name, self.stack.producer.region, reason or "See its events.")
+
+    def _pending(self, export: str, producer: str) -> StrongRefError | None:
+        """Why an export does not exist yet; None if it does."""
+        info = self.ports.stacks.by_arn(producer)
+        if info and not info.being_deleted and export in info.exports:
+            return None
+        name = str(StackArn.parse(producer).producer)
+        if info and info.being_deleted:
+            raise ProducerLeavingError(name, export, deleted=True)
+        if info and not (info.at_rest or info.cleaning_up):
+            pending = HoldPendingError(export, name, info.status)
+            if info.status.endswith("_FAILED") or not self.waits_for_producers:
+                raise pending
+            return pending
+        if self.ports.lag.seconds and not self._has_settled:  # It may have been exported a moment ago.
+            self._has_settled = True
+            self.ports.lag.settle(self.clock)
+            return self._pending(export, producer)
+        if info is None or info.cleaning_up:
+            raise ProducerLeavingError(name, export, deleted=info is None)
+        raise HoldMissingError(export, name)
+
+    def _wait(self, why: StrongRefError) -> None:
+        if self.until is None or self.clock.now() >= self.until:
+            raise why
+        if self.clock.remaining() <= PAUSE:
+            raise WaitInterruptedError(why)
+        self.clock.sleep(PAUSE)

@@ -1,0 +1,51 @@
+"""What to do next about a hold stack. Pure; `hold_keeper` does it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from strongref.contract.hold_stacks import DIGEST, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from strongref.protocol.ports import StackInfo
+
+
+class HoldStep(Enum):
+    """What to do about a hold stack."""
+
+    NONE = "none"
+    """It holds what it should."""
+    CREATE = "create"
+    UPDATE = "update"
+    REPLACE = "replace"
+    """It can neither be used nor updated: delete it, then create it."""
+    WAIT = "wait"
+
+
+_UNUSABLE = (
+    "CREATE_FAILED",
+    "ROLLBACK_COMPLETE",
+    "ROLLBACK_FAILED",
+    "DELETE_FAILED",
+    "UPDATE_FAILED",
+    "UPDATE_ROLLBACK_FAILED",
+    "IMPORT_ROLLBACK_COMPLETE",
+    "IMPORT_ROLLBACK_FAILED",
+    "REVIEW_IN_PROGRESS",
+)
+
+
+def next_step(found: StackInfo | None, exports: Collection[str]) -> HoldStep:
+    """What to do so that a hold stack holds these exports, given the stack of its name."""
+    if found is None:
+        return HoldStep.CREATE
+    if found.status in _UNUSABLE:
+        return HoldStep.REPLACE
+    if found.at_rest or found.cleaning_up:
+        if found.outputs.get(DIGEST) == digest(exports):
+            return HoldStep.NONE
+        return HoldStep.UPDATE if found.at_rest else HoldStep.WAIT
+    return HoldStep.WAIT

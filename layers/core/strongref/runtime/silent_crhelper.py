@@ -1,0 +1,51 @@
+"""crhelper without everything that a handler here does itself (see `custom_resource`): it only calls the use case."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from crhelper import CfnResource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from strongref.untyped import Untyped
+
+EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "ResponseURL": "", "PhysicalResourceId": "-"}
+"""The event that crhelper gets: nothing that it could log or send."""
+
+
+class SilentCrhelper(CfnResource):
+    """crhelper without its responses, its timer and its logging."""
+
+    def __init__(self, run: Callable[[object, object], None]) -> None:
+        with _without_polling_clients():
+            super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
+        self.create(run)
+        self.update(run)
+        self.delete(run)
+
+    def _set_timeout(self) -> None:
+        """Does nothing: `_Invocation.watchdog` is the timer."""
+
+    def _log_setup(self, event: object, context: object) -> None:
+        """Does nothing: crhelper would set the level of every logger at each event."""
+
+    def _send(self, status: Untyped = None, reason: Untyped = "", send_response: Untyped = None) -> None:
+        """Does nothing: `_Invocation` has responded."""
+
+
+@contextmanager
+def _without_polling_clients() -> Iterator[None]:
+    """Keep crhelper from creating three clients for polling, which is not used: it skips them in SAM's local mode."""
+    before = os.environ.get("AWS_SAM_LOCAL")
+    os.environ["AWS_SAM_LOCAL"] = "true"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["AWS_SAM_LOCAL"]
+        else:
+            os.environ["AWS_SAM_LOCAL"] = before

@@ -1,0 +1,153 @@
+"""What CloudFormation itself refuses: to remove or change an export that hold stacks import. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
+from strongref.contract.names import BadArnError, StackArn
+from strongref.text import some, stack_text
+from strongref_cli.check.comparison import Stays
+from strongref_cli.check.report import StackFinding, Verdict
+from strongref_cli.check.unknown import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.simulation import Simulation
+    from strongref_cli.check.stored import StoredStack
+    from strongref_cli.check.unknown import Evaluated
+    from strongref_cli.check.version import StackVersion
+
+
+def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[StackFinding]:
+    """The CloudFormation exports in use that the new template removes or changes.
+
+    Args:
+        simulation: the operation.
+        changing: the ARNs of the other stacks that the same operation updates.
+    """
+    comparison, stored = simulation.comparison, simulation.stored
+    for name in comparison.old.outputs if comparison.old else ():
+        if not (in_use := _in_use(name, stored)):
+            continue
+        stays, what = comparison.is_exported(name), "remove"
+        if stays is Stays.YES:
+            stays, what = _value_stays(name, simulation), "change"
+        if stays is Stays.UNKNOWN:
+            text = f"CloudFormation refuses the update if export {name} is {what}d: it {in_use}."
+            yield StackFinding(Verdict.UNKNOWN, text)
+        elif stays is Stays.NO and _is_used_by_others(name, stored, [*changing, str(simulation.stack)]):
+            text = f"CloudFormation refuses to {what} export {name}: it {in_use}. Nothing is changed then."
+            yield StackFinding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
+        elif stays is Stays.NO:
+            text = f"unknown: only stacks that are updated with it use export {name}. CloudFormation refuses to {what} "
+            yield StackFinding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
+
+
+def _value_stays(name: str, simulation: Simulation) -> Stays:
+    """Whether a CloudFormation export of both versions keeps its value."""
+    comparison = simulation.comparison
+    if comparison.old is None:
+        return Stays.YES
+    former = _with_holds(comparison.old.outputs[name].value, comparison.old, simulation)
+    return comparison.stays(former, _with_holds(comparison.outputs[name].value, comparison.new, simulation))
+
+
+def _way_out(name: str, stored: StoredStack) -> str:
+    """What to do about a CloudFormation export that is in use."""
+    removal = "Remove every Fn::ImportValue of it"
+    if not stored.holds.get(name):
+        return f"{removal} first."
+    last = f"{removal}, and then the output" if stored.users.get(name) else "Remove the output after that"
+    return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
+
+
+def deletion_refused(version: StackVersion, stored: StoredStack, going: Collection[str]) -> Iterator[StackFinding]:
+    """Why CloudFormation refuses to delete the stack before anything is touched.
+
+    It does not if all that use its exports are stacks that are deleted with it, and before it.
+    """
+    for name in version.outputs:
+        if not (in_use := _in_use(name, stored)):
+            continue
+        if _is_used_by_others(name, stored, going):
+            text = f"CloudFormation refuses to remove export {name}: it {in_use}. Nothing is deleted."
+            yield StackFinding(Verdict.REFUSED, text)
+        else:
+            text = f"unknown: only stacks that are deleted with it use export {name}. Refused if they are not first: "
+            yield StackFinding(Verdict.UNKNOWN, f"{text}it {in_use}.")
+
+
+def _is_used_by_others(name: str, stored: StoredStack, stacks: Collection[str]) -> bool:
+    """Whether a CloudFormation export has users other than these stacks, and the imports in them."""
+    names = {StackArn.parse(each).name for each in stacks}
+    held = any(not any(_holds(importer, [each]) for importer in stacks) for each in stored.holds.get(name, ()))
+    return held or not names.issuperset(stored.users.get(name, ()))
+
+
+def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[StackFinding]:
+    """Whether the export that an Export names in `Hold` is in the new template."""
+    if hold and hold not in comparison.outputs and not comparison.has_unnamed_outputs:
+        yield StackFinding(
+            Verdict.UNKNOWN,
+            f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the output "
+            f"{{Value: !GetAtt {logical_id}.Hold, Export: {{Name: {hold}}}}}.",
+        )
+
+
+def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
+    """The importers whose claims have no hold although the Export has one."""
+    hold = stored.hold(logical_id)
+    held = stored.holds.get(hold, ())
+    found = {
+        importer
+        for at in stored.locations(logical_id)
+        for key, tags in stored.at(logical_id, at).tags.items()
+        if hold and key in stored.at(logical_id, at).exports.recorded
+        for importer in tags.importers
+        if not _holds(importer, held)
+    }
+    if found:
+        who = some([stack_text(arn) for arn in sorted(found)], 5)
+        are = "is" if len(found) == 1 else "are"
+        text = f"{logical_id} has Hold, but {who} {are} unheld. Deploy with another Revision of the Import."
+        yield StackFinding(Verdict.ACCEPTED, text)
+
+
+def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
+    """What is imported from Exports that were retained when they left the template: the index still has them."""
+    for logical_id in sorted(stored.index.keys() - set(exports)):
+        if found := stored.importers(logical_id):
+            who, use = some(map(stack_text, found), 5), "imports" if len(found) == 1 else "import"
+            text = f"{logical_id} is no longer in the template, and {who} {use} its values: nothing protects what they "
+            yield f"{text}refer to. Add it again with its logical ID and its properties."
+
+
+def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
+    try:
+        stack = StackArn.parse(importer)
+    except BadArnError:  # a manifest set: `strongref:manifests:<account>:<name>`
+        *_, account, label = ["", *importer.split(":")]
+        return any((hold.account, hold.label) == (account, label) for hold in holds)
+    return any((hold.account, hold.region, hold.label) == (stack.account, stack.region, stack.name) for hold in holds)
+
+
+def _in_use(export: str, stored: StoredStack) -> str:
+    """By whom an export is in use: those who hold it, then those who import it themselves; empty if nobody does."""
+    users = []
+    if holds := stored.holds.get(export):
+        importers = some(sorted({f"{hold.label} ({hold.region}, {hold.account})" for hold in holds}), 5)
+        users.append(f"{HOLD_STACK}… for {importers}")
+    if stacks := stored.users.get(export):
+        users.append(some([f"stack {each}" for each in stacks], 5))
+    return f"is in use by {' and by '.join(users)}" if users else ""
+
+
+def _with_holds(value: Evaluated, version: StackVersion | None, simulation: Simulation) -> Evaluated:
+    """The value of an output, which is known if it is the attribute `Hold` of an Export."""
+    match value.expression if isinstance(value, Unknown) else None:
+        case {"Fn::GetAtt": [str(logical_id), "Hold"]}:
+            return simulation.hold(version, logical_id) or value
+    return value

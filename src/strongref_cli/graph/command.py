@@ -1,0 +1,81 @@
+"""`strongref graph` and `order`: all stacks and their references, and in which order they can be deployed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strongref.text import os_problem
+from strongref_cli.graph.formats.dot import as_dot
+from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
+from strongref_cli.graph.formats.mermaid import as_mermaid
+from strongref_cli.graph.formats.page import as_page
+from strongref_cli.overview.building import graph_of
+from strongref_cli.overview.order import delete_order, deploy_order
+from strongref_cli.overview.region_reading import reading, status, where_read
+from strongref_cli.overview.texts import as_of_text, participant_text
+from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
+from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.regions import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from strongref_cli.overview.graph import Graph
+    from strongref_cli.overview.order import Order
+    from strongref_toolkit.session import ToolSession
+
+_FORMATS = {"html": as_page, "mermaid": as_mermaid, "dot": as_dot, "json": graph_as_json}
+_SUFFIXES = {".html": "html", ".htm": "html", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".json": "json"}
+
+
+def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
+    suffix = Path(args.out).suffix.lower() if args.out else ""
+    output = args.output or _SUFFIXES.get(suffix, "" if args.out else "mermaid")
+    if not output:
+        raise UsageError(f"--out {args.out} does not end in {', '.join(_SUFFIXES)}: give --output")
+    graph = _read(args, session)
+    text = _FORMATS[output](graph).encode()
+    if not args.out:
+        put_out(text)
+        return status(graph.unread)
+    try:
+        Path(args.out).write_bytes(text)
+    except OSError as error:
+        problem = os_problem(error)
+    else:
+        return status(graph.unread)
+    raise WriteFailedError(args.out, problem, 0)
+
+
+def show_order(args: argparse.Namespace, session: ToolSession) -> int:
+    """Exit with 1 if stacks import from each other in a circle."""
+    graph = _read(args, session)
+    order = delete_order(graph) if args.delete else deploy_order(graph)
+    if args.output == "json":
+        put_out(order_as_json(order, graph).encode())
+    else:
+        table = _order_table(order, graph, "deleted" if args.delete else "deployed")
+        put_out((as_markdown if args.output == "markdown" else as_text)(table).encode())
+    return status(graph.unread, int(bool(order.cycles)))
+
+
+def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
+    regions = chosen_regions(session, args.region, everywhere=args.all_regions)
+    as_of = session.clock.now()
+    with reading(session, "Reading references") as reader:
+        values = reader.values(reader.reachable(regions))
+    return graph_of(values, as_of, reader.unread)
+
+
+def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
+    rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
+    notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
+    for cycle in order.cycles:
+        chain = " -> ".join(participant_text(each) for each in cycle.chain)
+        notes.append(f"Cycle: {chain}. None of these can be {done} first: remove one of the imports.")
+    return TextTable(
+        ("WAVE", "STACK"),
+        rows,
+        notes=notes if rows else [f"Nothing is exported or imported{where_read(graph.unread)}."],
+    )

@@ -1,0 +1,210 @@
+"""A graph as one HTML page that loads nothing: `page.html`, `page.css` and the scripts of this folder, filled in."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections import Counter
+from datetime import UTC
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from strongref.text import some
+from strongref_cli.graph.formats.page.placement import place
+from strongref_cli.overview.states import ImportState, Protection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from strongref_cli.graph.formats.page.placement import Box, Lane, Placement
+    from strongref_cli.overview.graph import Graph, Participant, Reference
+
+SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
+
+MOST_AT_ONCE = 150
+"""A larger graph begins with its lanes collapsed."""
+
+
+def as_page(graph: Graph) -> str:
+    placement = place(graph)
+    numbers = {each: number for number, each in enumerate(graph.participants)}
+    style = _file("page.css") + _grid_rules(placement)
+    script = "".join(map(_file, SCRIPTS))
+    as_of = graph.as_of.astimezone(UTC)
+    return Template(_file("page.html")).substitute(
+        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
+        as_of=as_of.isoformat(timespec="seconds"),
+        as_of_text=as_of.strftime("%Y-%m-%d %H:%M UTC"),
+        size=_size(graph),
+        unread=_unread(graph),
+        legend="".join(_legend(graph, len(placement.cycles))),
+        waves="".join(_wave_heads(placement)),
+        lanes="".join(_accounts(graph, placement, numbers)) or _file("empty.html"),
+        data=_data(graph, placement, numbers),
+    )
+
+
+MARKS = {
+    ImportState.OUTDATED: "A value changed after the importer read it. Deploy the importer with another Revision.",
+    Protection.UNHELD: "The importer has no hold, although the Export names one.",
+    Protection.UNPROTECTED: "CloudFormation does not refuse to delete the producer: the Export names no hold.",
+    Protection.UNKNOWN: "Whether a hold protects the producer is unknown: its region or its record was not read.",
+    "cycle": "These stacks import from each other, so neither can be deployed first.",
+}
+"""What can be wrong with references. Only the first is written next to one that has several."""
+
+
+def _legend(graph: Graph, cycles: int) -> Iterator[str]:
+    counts = Counter[str](each.protection for each in graph.references)
+    counts |= {ImportState.OUTDATED: sum(bool(each.outdated) for each in graph.references), "cycle": cycles}
+    for mark, meaning in MARKS.items():
+        yield (
+            f'<li><button type="button" data-only="{mark}" aria-pressed="false" '
+            f'title="{meaning} Click to show only these."><svg viewBox="0 0 34 10" aria-hidden="true">'
+            f'<g class="edge {mark}"><path d="M0 5H28"/><polygon points="34,5 27,1.500 27,8.500"/></g></svg>'
+            f"{mark} <b>{counts[mark]}</b></button></li>"
+        )
+
+
+def _file(name: str) -> str:
+    return files(__name__).joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _size(graph: Graph) -> str:
+    sets = sum(each.kind == "manifests" for each in graph.participants)
+    return ", ".join(
+        [
+            _counted(len(graph.participants) - sets, "stack"),
+            *([_counted(sets, "manifest set")] if sets else []),
+            _counted(len(graph.references), "reference"),
+        ]
+    )
+
+
+def _unread(graph: Graph) -> str:
+    if not graph.unread:
+        return ""
+    reasons = escape(" ".join(f"{each.region}: {each.error}" for each in graph.unread))
+    return (
+        f'<p class="unread" title="{reasons}">Not read: {escape(some([each.region for each in graph.unread], 5))}</p>'
+    )
+
+
+def _grid_rules(placement: Placement) -> str:
+    """Places as classes, since the policy allows no style attributes."""
+    rows = max((box.row for lane in placement.lanes for box in lane.boxes), default=0)
+    return "".join(
+        (
+            f":root{{--columns:{placement.columns}}}\n",
+            *(f".c{number}{{grid-column:{number}}}" for number in range(1, placement.columns + 1)),
+            *(f".r{number}{{grid-row:{number}}}" for number in range(1, rows + 1)),
+            "\n",
+        )
+    )
+
+
+def _wave_heads(placement: Placement) -> Iterator[str]:
+    for number in range(1, placement.columns + 1):
+        text = f"Wave {number}" if number <= placement.waves else ""
+        first = " <small>deploys first</small>" if number == 1 and placement.waves > 1 else ""
+        last = " <small>deploys last</small>" if number == placement.waves > 1 else ""
+        yield f'<div class="c{number}">{text}{first}{last}</div>'
+
+
+def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> Iterator[str]:
+    collapsed = len(graph.participants) > MOST_AT_ONCE
+    producers, importers = graph.producers(), graph.importers()
+    outdated = {each.importer for each in graph.references if each.outdated}
+    number = 0
+    for account, lanes in groupby(placement.lanes, key=lambda lane: lane.account):
+        yield f'<section class="account" aria-label="Account {escape(account)}"><h2>Account {escape(account)}</h2>'
+        for lane in lanes:
+            yield _lane_head(lane, number, collapsed=collapsed)
+            yield from _summaries(lane)
+            for box in lane.boxes:
+                counts = len(producers[box.participant]), len(importers[box.participant])
+                yield _box(box, numbers[box.participant], counts, is_outdated=box.participant in outdated)
+            yield "</div></section>"
+            number += 1
+        yield "</section>"
+
+
+def _lane_head(lane: Lane, number: int, *, collapsed: bool) -> str:
+    return (
+        f'<section class="lane{" collapsed" if collapsed else ""}" data-lane="{number}" '
+        f'aria-label="{escape(lane.region)}"><h3><button type="button" class="fold" '
+        f'aria-expanded="{"false" if collapsed else "true"}">'
+        f'{escape(lane.region)} <small>{_members(lane.boxes)}</small></button></h3><div class="grid">'
+    )
+
+
+def _members(boxes: Sequence[Box]) -> str:
+    return _counted(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
+
+
+def _summaries(lane: Lane) -> Iterator[str]:
+    """What stands for a lane's boxes while it is collapsed."""
+    for column, boxes in groupby(sorted(lane.boxes, key=lambda box: box.column), key=lambda box: box.column):
+        text = _members(list(boxes))
+        yield f'<button type="button" class="summary c{column} r1" data-column="{column}" tabindex="-1">{text}</button>'
+
+
+def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -> str:
+    each, (producers, importers) = box.participant, counts
+    parts = ["manifests"] * (each.kind == "manifests")
+    parts += [_counted(producers, "producer")] * bool(producers) + [_counted(importers, "importer")] * bool(importers)
+    classes = f"stack c{box.column} r{box.row}" + " manifests" * (each.kind == "manifests")
+    return (
+        f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
+        f'data-number="{number}" data-column="{box.column}" aria-pressed="false" tabindex="-1">'
+        f'<span class="name">{escape(each.name)}</span>{"<span class=mark>outdated</span>" if is_outdated else ""}'
+        f'<span class="facts">{" · ".join(f"<span>{part}</span>" for part in parts) or "no importers"}</span></button>'
+    )
+
+
+def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> str:
+    """What the script knows, as JSON that cannot end its element: nothing in it is a tag or the start of a comment."""
+    document = {
+        "stacks": [
+            {"id": each.id, "kind": each.kind, "account": each.account, "region": each.region, "name": each.name}
+            for each in graph.participants
+        ],
+        "references": [_reference(each, numbers) for each in graph.references],
+        "cycles": [
+            {
+                "members": [numbers[each] for each in cycle.participants],
+                "chain": [each.name for each in cycle.chain],
+            }
+            for cycle in placement.cycles
+        ],
+        "marks": list(MARKS),
+        "waves": placement.waves,
+    }
+    text = json.dumps(document, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _reference(each: Reference, numbers: Mapping[Participant, int]) -> dict[str, Any]:
+    return {
+        "producer": numbers[each.producer],
+        "importer": numbers[each.importer],
+        "region": each.region,
+        "keys": each.keys,
+        "outdated": each.outdated,
+        "protection": each.protection,
+    }

@@ -1,0 +1,56 @@
+"use strict";
+
+/* What the page says about the selected stack. Names and keys become text nodes, never markup. */
+
+function node(name, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}
+
+function placeOf(stack) {
+  return [stack.kind === "manifests" ? "manifests" : "stack", stack.account, stack.region].filter(Boolean).join(" · ");
+}
+
+function detailsOf(number, data, column) {
+  const stack = data.stacks[number];
+  const imports = data.references.filter((each) => each.importer === number);
+  const exports = data.references.filter((each) => each.producer === number);
+  const outdated = imports.reduce((sum, each) => sum + each.outdated.length, 0);
+  const cycle = data.cycles.find((each) => each.members.includes(number));
+  const isConnected = imports.length + exports.length > 0;
+  const parts = [
+    node("button", {type: "button", className: "close", ariaLabel: "Close", title: "Close (Escape)"}, "×"),
+    node("h2", {}, stack.name),
+    node("p", {className: "quiet"}, placeOf(stack)),
+    node("p", {className: "quiet"}, isConnected ? `Deployed in wave ${column} of ${data.waves}` : "Can be deployed at any time"),
+  ];
+  if (outdated) parts.push(notice("outdated", `${outdated === 1 ? "1 value" : `${outdated} values`} changed after this ${stack.kind === "stack" ? "stack" : "set"} read ${outdated === 1 ? "it" : "them"}. Deploy it with another Revision.`));
+  if (cycle) parts.push(notice("cycle", `Part of a cycle of ${cycle.members.length}: ${cycle.chain.join(" → ")}`));
+  if (exports.some((each) => each.protection !== "held")) parts.push(notice("not-held", "Some of its references are not held: CloudFormation may delete this stack while they are in use."));
+  parts.push(...referencesOf("Imports from", imports, "producer", data), ...referencesOf("Exports to", exports, "importer", data));
+  return parts;
+}
+
+function notice(kind, text) {
+  return node("p", {className: `notice ${kind}`}, text);
+}
+
+function referencesOf(title, references, end, data) {
+  const count = new Set(references.map((each) => each[end])).size;
+  if (!count) return [node("h3", {}, `${title} nobody`)];
+  return [node("h3", {}, `${title} ${count}`), node("ul", {className: "references"}, ...references.map((each) => referenceOf(each, end, data)))];
+}
+
+function referenceOf(reference, end, data) {
+  const stack = data.stacks[reference[end]];
+  const link = node("button", {type: "button"}, stack.name);
+  link.dataset.number = reference[end];
+  const where = reference.region === stack.region ? "" : ` · values in ${reference.region}`;
+  const keys = reference.keys.map((key) => {
+    const isOutdated = reference.outdated.includes(key);
+    return node("li", {className: isOutdated ? "outdated" : ""}, key, ...(isOutdated ? [" ", node("span", {className: "tag outdated"}, "outdated")] : []));
+  });
+  const tag = reference.protection === "held" ? [] : [" ", node("span", {className: "tag not-held"}, reference.protection)];
+  return node("li", {}, link, ...tag, node("div", {className: "quiet"}, placeOf(stack) + where), node("ul", {className: "keys"}, ...keys));
+}

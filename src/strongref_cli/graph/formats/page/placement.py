@@ -1,0 +1,119 @@
+"""Where the boxes of the page stand. Pure, and the same for the same graph.
+
+Columns are the waves of deployment: values go from left to right, except in a cycle. Each account and region is a lane
+across all columns, with rows of its own. Participants without references fill the rows below the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from strongref_cli.graph.formats import by_place
+from strongref_cli.overview.order import Cycle, deploy_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from strongref_cli.overview.graph import Graph, Participant
+
+LEAST_COLUMNS = 3
+"""So many boxes are side by side where nothing is connected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A participant and its place in its lane; the first column and row are 1."""
+
+    participant: Participant
+    column: int
+    row: int
+    is_connected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The participants of an account and region."""
+
+    account: str
+    region: str
+    boxes: tuple[Box, ...]  # column by column
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """All lanes, account by account."""
+
+    lanes: tuple[Lane, ...]
+    columns: int
+    waves: int  # of what is connected
+    cycles: tuple[Cycle, ...]
+
+
+def place(graph: Graph) -> Placement:
+    producers, importers = graph.producers(), graph.importers()
+    order = deploy_order(graph)
+    connected = [[each for each in wave if producers[each] or importers[each]] for wave in order.waves]
+    column_of = {each: column for column, wave in enumerate(connected, 1) for each in wave}
+    columns = max(len(order.waves), LEAST_COLUMNS)
+    lanes = [
+        (account, region, members)
+        for account, regions in by_place(graph.participants).items()
+        for region, members in regions.items()
+    ]
+    row_of = _rows([_cells(members, column_of) for _, _, members in lanes], (producers, importers, producers))
+    return Placement(
+        tuple(Lane(account, region, _boxes(members, column_of, row_of, columns)) for account, region, members in lanes),
+        columns,
+        len(order.waves) if column_of else 0,
+        order.cycles,
+    )
+
+
+def _boxes(
+    members: Sequence[Participant],
+    column_of: Mapping[Participant, int],
+    row_of: Mapping[Participant, int],
+    columns: int,
+) -> tuple[Box, ...]:
+    """A lane's boxes: those with references by column, then the others in rows below."""
+    connected = [Box(each, column_of[each], row_of[each], is_connected=True) for each in members if each in column_of]
+    first_free = max((box.row for box in connected), default=0) + 1
+    alone = [each for each in members if each not in column_of]
+    return (
+        *sorted(connected, key=lambda box: (box.column, box.row)),
+        *(Box(each, 1 + at % columns, first_free + at // columns, is_connected=False) for at, each in enumerate(alone)),
+    )
+
+
+def _cells(members: Sequence[Participant], column_of: Mapping[Participant, int]) -> list[list[Participant]]:
+    """A lane's participants with references, by column."""
+    cells: dict[int, list[Participant]] = {}
+    for each in members:
+        if each in column_of:
+            cells.setdefault(column_of[each], []).append(each)
+    return list(cells.values())
+
+
+def _rows(
+    lanes: Sequence[Sequence[list[Participant]]], sweeps: Sequence[Mapping[Participant, set[Participant]]]
+) -> dict[Participant, int]:
+    """Rows that put a participant near the others that it is connected with, so that few arrows cross.
+
+    Each sweep sorts every cell by where the participants' neighbors stand on average.
+    """
+    top: dict[Participant, int] = {}
+    height = 0
+    for lane in lanes:
+        top |= {each: height for cell in lane for each in cell}
+        height += max(map(len, lane), default=0)
+    row = {each: number for lane in lanes for cell in lane for number, each in enumerate(cell, 1)}
+    for neighbors in sweeps:
+        at = {each: top[each] + row[each] for each in row}
+        wish = {each: fmean(at[other] for other in neighbors[each] or {each}) for each in row}
+        for lane in lanes:
+            for cell in lane:
+                cell.sort(key=lambda each: (wish[each], each))
+                row |= {each: number for number, each in enumerate(cell, 1)}
+    return row

@@ -1,0 +1,1 @@
+"""What all commands share: their options, exit statuses, tables, progress and questions."""

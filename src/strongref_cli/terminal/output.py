@@ -1,0 +1,200 @@
+"""Standard output: a command's result, and nothing else. Progress goes to standard error, and only to a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+from strongref.text import os_problem, printable
+from strongref_cli.terminal.layout import column_widths, records, wrapped_lines
+from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.json_values import document_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+UNBOUNDED = 100_000
+"""Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
+
+_WRONG = ("missing", "foreign", "refused", "failed")
+_LATE = ("outdated", "stale", "restored", "withdrawn", "unheld")
+"""Words that terminals show in color: each is a state, so no color says what no word does."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """Rows with the same columns. A title and notes are lines of their own."""
+
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    title: str = ""
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command has found: for people, and the same for programs."""
+
+    tables: Iterable[TextTable]  # may be made only when they are shown, which is at most once
+    document: Mapping[str, Any]  # JSON
+
+
+def show(result: Result, output: str) -> None:
+    """Write a result to standard output, in one of `options.FORMATS`.
+
+    Raises:
+        WriteFailedError: as for `put_out`.
+    """
+    if output == "json":
+        put_out(document_text(result.document).encode())
+        return
+    text = "\n".join(map(as_markdown if output == "markdown" else as_text, result.tables))
+    put_out(text.encode())
+
+
+def show_plan(result: Result, output: str, *, yes: bool) -> None:
+    """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
+    if output == "table":
+        show(result, output)
+    elif not yes:
+        sys.stderr.write("\n".join(map(as_text, result.tables)))
+
+
+def as_text(table: TextTable) -> str:
+    """A table with aligned columns: bold and as wide as the terminal, or plain and unwrapped.
+
+    On a terminal that is too narrow for its words, it is shown row by row.
+    """
+    # They take 50 ms to import, which `--help` and `--output json` do not need.
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table as Grid  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    is_terminal = sys.stdout.isatty()
+
+    def styled(text: str) -> Text:
+        found = Text(printable(text))
+        found.highlight_words(_WRONG, "red")
+        found.highlight_words(_LATE, "yellow")
+        return found
+
+    width = get_terminal_size().columns if is_terminal else UNBOUNDED
+    # Without a height, rich takes every dumb terminal for one of 80 columns.
+    console = Console(file=StringIO(), force_terminal=is_terminal, width=width, height=1)
+    if table.title:
+        console.print(Text(printable(table.title), style="bold"), soft_wrap=not is_terminal)
+    fits = column_widths(table.columns, table.rows, width) if is_terminal else [None] * len(table.columns)
+    if table.rows and fits:
+        box = SIMPLE_HEAD if is_terminal else None
+        grid = Grid(box=box, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for name, column_width in zip(table.columns, fits, strict=True):
+            grid.add_column(name, overflow="fold", width=column_width)
+        for row in table.rows:
+            grid.add_row(*map(styled, row))
+        console.print(grid)
+    elif table.rows:
+        for label, line in records(table.columns, table.rows, width):
+            text = styled(line)
+            text.stylize("bold", 0, len(label))
+            console.print(text, soft_wrap=True)
+    if is_terminal and table.rows and table.notes:
+        console.print()
+    for note in table.notes:
+        console.print(styled(note), soft_wrap=not is_terminal)
+    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def count(number: int, what: str, done: str = "") -> str:
+    """`2 files`, `1 value resolved`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"
+
+
+def wrapped(text: str) -> str:
+    """Text with lines that are wrapped at the terminal's width, and stay indented; unchanged in a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    width = get_terminal_size().columns
+    return "".join(f"{each}\n" for line in text.splitlines() for each in wrapped_lines(line, width))
+
+
+def as_markdown(table: TextTable) -> str:
+    """A table for a comment or a page."""
+    lines = [f"### {_escaped(table.title)}\n"] if table.title else []
+    if table.rows:
+        lines += [_row(table.columns), _row(["---"] * len(table.columns))]
+        lines += [_row([_escaped(cell) for cell in row]) for row in table.rows]
+        lines.append("")
+    lines += [f"{_escaped(note)}\n" for note in table.notes]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Text that is no formatting."""
+    return re.sub(r"[\\`*|\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;").replace("\n", " ")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something is being done, and with what: call the function with each step."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 (as above)
+
+    with Console(stderr=True).status(what) as status:
+        yield lambda step: status.update(f"{what}: {step}")
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Ask on the terminal before something is changed; `yes` is the answer that was given beforehand.
+
+    Raises:
+        UsageError: the answer is no, or nobody can be asked.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("nothing was changed: give --yes where nobody can be asked")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was changed")
+
+
+def put_out(content: bytes) -> None:
+    """Write to standard output, and flush it.
+
+    Raises:
+        BrokenPipeError: its reader has closed it.
+        WriteFailedError: there is no space for it.
+    """
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        problem = os_problem(error)
+    else:
+        return
+    discard()
+    raise WriteFailedError("standard output", problem, 0)
+
+
+def discard() -> None:
+    """Discard what is written to standard output from now on, and what it still holds.
+
+    Python flushes it again at exit (Python: Library Reference, signal, note on SIGPIPE).
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,182 @@
+"""A graph and an order as Mermaid, dot and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from strongref_cli.graph.formats.dot import as_dot
+from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
+from strongref_cli.graph.formats.mermaid import as_mermaid
+from strongref_cli.graph.formats.page import as_page
+from strongref_cli.overview.graph import Graph, Participant, Unread
+from strongref_cli.overview.order import delete_order, deploy_order
+from strongref_cli.overview.states import Protection
+from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
+from tests.support.schemas import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+EMPTY = Graph((), (), AS_OF)
+
+
+def small(name: str = "a", key: str = "k") -> Graph:
+    """Two references in two accounts, one of them to a manifest set."""
+    producer = stack(name, account="1")
+    return Graph(
+        (),
+        (
+            reference(producer, stack("b", account="2"), key, "l", outdated=(key,)),
+            reference(producer, Participant("2", "", "m", "manifests"), "l", protection=Protection.UNPROTECTED),
+        ),
+        AS_OF,
+    )
+
+
+def test_a_graph_as_mermaid() -> None:
+    assert (
+        as_mermaid(small())
+        == """\
+flowchart LR
+  %% as of 2026-03-02T09:30:00+00:00
+  subgraph a0["1"]
+    subgraph a0r0["eu-west-1"]
+      s0["a"]
+    end
+  end
+  subgraph a1["2"]
+    subgraph a1r0["eu-west-1"]
+      s2["b"]
+    end
+    subgraph a1r1["manifests"]
+      s1[["m"]]
+    end
+  end
+  s0 -.->|"l in eu-west-1, unprotected"| s1
+  s0 -.->|"2 keys, 1 outdated"| s2
+  linkStyle 1 stroke:#b25f00,stroke-width:2px,stroke-dasharray:8 4
+  linkStyle 0 stroke:#8b3fb8,stroke-width:2px,stroke-dasharray:2 4
+"""
+    )
+
+
+def test_a_graph_as_dot() -> None:
+    text = as_dot(small())
+    assert '    label="2"\n    subgraph cluster_1_0 {\n      label="eu-west-1"\n      s2 [label="b"]\n    }\n' in text
+    assert '      s1 [label="m", shape=component]\n' in text
+    assert '  s0 -> s2 [label="2 keys, 1 outdated", style=dashed, color="#b25f00", fontcolor="#b25f00"]\n' in text
+    assert '  s0 -> s1 [label="l in eu-west-1, unprotected", style=dotted, color="#8b3fb8"' in text
+
+
+MERMAID = re.compile(
+    r"""(?:flowchart\ LR|\s*end|\s*%%\ as\ of\ [\dT:+-]+
+    |\s*subgraph\ \w+\["TEXT"\]|\s*\w+\["TEXT"\]|\s*\w+\[\["TEXT"\]\]
+    |\s*\w+\ -\.?->\|"TEXT"\|\ \w+|\s*linkStyle\ [\d,]+\ [\w:#,\ -]+)""".replace(
+        "TEXT", r"(?:(?!-)(?:[A-Za-z0-9 ,-]|\#\d+;)*)"
+    ),
+    re.VERBOSE,
+)
+
+DOT_TEXT = r'"(?:[^"\\\x00-\x1f\x7f-\x9f]|\\["\\])*"'
+DOT_LINE = re.compile(
+    rf"""(?:digraph\ strongref\ \{{|\s*\}}|\s*subgraph\ cluster_\w+\ \{{|\s*label=(?P<label>{DOT_TEXT})\]?
+    |\s*(?:graph|node|edge)\ \[.*
+    |\s*\w+(?:\ ->\ \w+)?\ \[label=(?P<text>{DOT_TEXT})(?:,\ \w+=(?:\w+|"[\w\#]+"))*\])""",
+    re.VERBOSE,
+)
+
+
+@given(NAMES, NAMES)
+@example("- a", "1. b")
+@example("#35;", "`end`")
+def test_no_name_or_key_is_taken_for_mermaids_syntax(name: str, key: str) -> None:
+    lines = as_mermaid(small(name, key)).split("\n")[:-1]
+    assert [line for line in lines if not MERMAID.fullmatch(line)] == []
+    shown = next(found for line in lines if (found := re.fullmatch(r'\s*s0\["(.*)"\]', line)))[1]
+    assert re.sub(r"#(\d+);", lambda code: chr(int(code[1])), shown) == name
+
+
+@given(NAMES, NAMES)
+@example("&lt;", "\\N")
+@example("\x00", '"')
+def test_no_name_or_key_is_taken_for_graphvizs_syntax(name: str, key: str) -> None:
+    lines = as_dot(small(name, key)).split("\n")[:-1]
+    assert [line for line in lines if not DOT_LINE.fullmatch(line)] == []
+    label = next(found for line in lines if (found := re.fullmatch(r'\s*s0 \[label="(.*)"\]', line)))[1]
+    shown = re.sub(r"\\(.)", r"\1", label).replace("&amp;", "&")
+    assert "&" not in re.sub("&amp;", "", label)
+    assert shown == re.sub("[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", name)
+
+
+@pytest.mark.parametrize("render", [as_mermaid, as_dot])
+def test_every_participant_and_reference_is_drawn_once(render: Callable[[Graph], str]) -> None:
+    graph = with_outdated(landscape(50))
+    text = unescape(render(graph))
+    assert len(re.findall(r"^\s+s\d+ (?:->|-->|-\.->)", text, re.MULTILINE)) == len(graph.references)
+    assert len(re.findall(r"^\s+s\d+ ?\[", text, re.MULTILINE)) == 50
+
+
+@pytest.mark.parametrize("render", [as_mermaid, as_dot])
+def test_an_empty_graph_says_so(render: Callable[[Graph], str]) -> None:
+    assert "No stacks export or import here" in render(EMPTY)
+
+
+def test_every_format_names_the_regions_that_were_not_read() -> None:
+    graph = replace(small(), unread=(Unread("us-west-2", "DescribeStacks failed: <denied>."),))
+    assert "  %% not read: us-west-2\n" in as_mermaid(graph)
+    assert ", not read: us-west-2" in as_dot(graph)
+    shown = '<p class="unread" title="us-west-2: DescribeStacks failed: &lt;denied&gt;.">Not read: us-west-2</p>'
+    assert shown in as_page(graph)
+    for name, text in (("graph", graph_as_json(graph)), ("order", order_as_json(deploy_order(graph), graph))):
+        check(name, text)
+        assert json.loads(text)["unread"] == [{"region": "us-west-2", "error": "DescribeStacks failed: <denied>."}]
+
+
+def check(document: str, text: str) -> None:
+    validate(document, json.loads(text))
+
+
+@pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_outdated(landscape(50))])
+def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
+    check("graph", graph_as_json(graph))
+    check("order", order_as_json(deploy_order(graph), graph))
+
+
+def test_the_json_names_all_that_a_reference_has() -> None:
+    document = json.loads(graph_as_json(small()))
+    assert document["version"] == 2
+    assert document["asOf"] == "2026-03-02T09:30:00+00:00"
+    assert document["references"][1] == {
+        "producer": "stack/1/eu-west-1/a",
+        "importer": "stack/2/eu-west-1/b",
+        "region": "eu-west-1",
+        "keys": ["k", "l"],
+        "outdated": ["k"],
+        "protection": "held",
+    }
+    assert [each["id"] for each in document["participants"]] == [each.id for each in small().participants]
+
+
+def test_the_json_of_an_order_names_waves_and_cycles() -> None:
+    a, b, c = stack("a"), stack("b"), stack("c")
+    graph = Graph((), (reference(a, b), reference(b, a), reference(b, c)), AS_OF)
+    text = order_as_json(delete_order(graph), graph)
+    check("order", text)
+    document = json.loads(text)
+    assert [[each["name"] for each in wave] for wave in document["waves"]] == [["c"], ["a", "b"]]
+    assert document["cycles"] == [{"participants": [a.id, b.id], "chain": [a.id, b.id, a.id]}]
+
+
+def test_a_graph_is_complete_and_sorted_however_it_is_made() -> None:
+    graph = Graph((), shop().references, AS_OF)
+    assert len(graph.participants) == 11
+    assert Graph(graph.participants[::-2], graph.references[::-1], AS_OF) == graph
