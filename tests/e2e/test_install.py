@@ -493,7 +493,8 @@ def test_the_documented_policy_is_enough_for_all_of_it(emulator: Emulator, progr
 
     iam.put_user_policy(UserName="installer", PolicyName="install", PolicyDocument=_without(document, "s3:PutObject"))
     denied = somebody.expect(1, "install", *regions)
-    assert denied.details(US).startswith("PutObject in us-east-1 failed: AccessDenied.")
+    bucket = f"strongref-{installer.aws.account}-{US}"
+    assert denied.details(US).startswith(f"PutObject of {bucket} in {US} failed: AccessDenied. User: arn:aws:iam::")
 
 
 def _without(document: str, action: str) -> str:
