@@ -9,7 +9,6 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from moto import mock_aws
 from moto.cloudformation.models import cloudformation_backends
 
 import strongref_cli as cli
@@ -20,7 +19,9 @@ from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import FetchFailedError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
+from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
+from tests.support.moto_copies import made_once
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -57,10 +58,6 @@ def deployed(name: str, region: str, given: Template) -> str:
 
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
     original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
@@ -70,20 +67,24 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return original(client, operation, given)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", answered)
-    with mock_aws():
-        deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
-        producer = deployed("network", EU, producing())
-        consumer = deployed("web", US, template(Bucket=bucket()))
-        values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
-        exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
-        imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
-        made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
-        exporter().handle(made, FakeClock())
-        taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
-        stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
-        stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
-        importer().handle(taken, FakeClock())
+    with empty_aws(monkeypatch):
+        made_once(network_and_web, network_and_web)
         yield
+
+
+def network_and_web() -> None:
+    deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
+    producer = deployed("network", EU, producing())
+    consumer = deployed("web", US, template(Bucket=bucket()))
+    values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
+    exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
+    imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
+    made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
+    exporter().handle(made, FakeClock())
+    taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
+    stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
+    stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
+    importer().handle(taken, FakeClock())
 
 
 @pytest.fixture

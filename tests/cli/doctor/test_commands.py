@@ -40,7 +40,6 @@ from strongref_cli.install import installed
 from strongref_cli.install.errors import AwsCallError
 from strongref_cli.overview.reading import OverviewReader
 from strongref_toolkit import session
-from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.commands import SECRET, heed_interrupts
 from tests.support.schemas import validate
 
@@ -56,16 +55,19 @@ FENCES = NETWORK.replace("/exports/", "/fences/")
 HOLD = "network-Exports"
 
 
-@pytest.fixture
-def run(account: Account, command_line: Run) -> Run:  # noqa: F811
+def network_and_shop(account: Account) -> None:
     account.stack("network", EU, exported=HOLD)
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET}, Hold=HOLD)
     account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
 
+
+@pytest.fixture
+def run(account: Account, command_line: Run) -> Run:
+    account.begin(network_and_shop)
     return command_line
 
 
-def lose_a_value_in_both_regions(account: Account) -> None:  # noqa: F811
+def lose_a_value_in_both_regions(account: Account) -> None:
     account.export("certificate", US, EU, Values={"A": "x"})
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
     account.ssm(EU).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{US}/certificate/A")
@@ -93,7 +95,7 @@ def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = US) -> None
     monkeypatch.setattr(BaseClient, "_make_api_call", denied)
 
 
-def put_up_fence(account: Account, holder: str, *, by: str, until: str, done: bool = False) -> None:  # noqa: F811
+def put_up_fence(account: Account, holder: str, *, by: str, until: str, done: bool = False) -> None:
     text = json.dumps({"by": by, "until": until, "done": done})
     account.ssm(US).put_parameter(Name=f"{FENCES}/{holder}", Type="String", Value=text)
 
@@ -108,7 +110,7 @@ class TestDoctor:
     def test_where_all_is_well_nothing_is_wrong(self, run: Run) -> None:
         assert run("doctor", "--region", US) == (0, "Nothing is wrong in us-east-1.\n", "")
 
-    def test_what_is_wrong_has_a_name_and_a_next_step(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_what_is_wrong_has_a_name_and_a_next_step(self, run: Run, account: Account) -> None:
         ssm = account.ssm(US)
         ssm.delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         ssm.put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
@@ -122,13 +124,13 @@ class TestDoctor:
         assert "--fix restores it; then deploy its importers again" in out
         assert out.endswith("3 findings in us-east-1: 1 that --fix repairs, 2 that need a person, 0 to know.\n")
 
-    def test_without_fix_nothing_is_written(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_without_fix_nothing_is_written(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         before = account.everything(US)
         findings(run)
         assert account.everything(US) == before
 
-    def test_fix_repairs_what_is_safe_and_says_what_is_left(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_fix_repairs_what_is_safe_and_says_what_is_left(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         account.ssm(US).put_parameter(Name=f"{NETWORK}/Mine", Value="x", Type="String")
         status, out, err = run("doctor", "--region", US, "--fix")
@@ -143,7 +145,7 @@ class TestDoctor:
             ("restored", "action", "Alb.Arn of network for all"),
         ]
 
-    def test_claims_by_hand_and_later_formats_are_shown(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_claims_by_hand_and_later_formats_are_shown(self, run: Run, account: Account) -> None:
         ssm = account.ssm(US)
         far = "arn:aws:cloudformation:us-east-1:999999999999:stack/far/1"
         for key, claim in (("VpcId", "somebody"), ("Alb/Arn", far)):
@@ -160,7 +162,7 @@ class TestDoctor:
         assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
         assert "nobody can check whether its import exists; if not, strongref release takes it off" in out
 
-    def test_one_finding_needs_a_person(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_one_finding_needs_a_person(self, run: Run, account: Account) -> None:
         account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
         out = run("doctor", "--region", US)[1]
         assert out.endswith("1 finding in us-east-1: 0 that --fix repairs, 1 that needs a person, 0 to know.\n")
@@ -170,7 +172,7 @@ class TestDoctor:
     def test_other_commands_refuse_a_later_format(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         command: str,
         what: str,
     ) -> None:
@@ -182,14 +184,14 @@ class TestDoctor:
         assert status in (1, 3)
         assert f"{name} has format 2, written by strongref 9.8.7" in err
 
-    def test_what_is_being_changed_is_not_judged(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_what_is_being_changed_is_not_judged(self, run: Run, account: Account) -> None:
         account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="half", Type="String", Overwrite=True)
         fence = f"{NETWORK}/x".replace("/exports/", "/fences/")
         until = '{"by":"x","until":"2099-01-01T00:00:00+00:00"}'
         account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
         assert findings(run) == [("in-progress", "note", "exports of network for all")]
 
-    def test_fences_are_shown_with_their_holder_and_their_end(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_fences_are_shown_with_their_holder_and_their_end(self, run: Run, account: Account) -> None:
         put_up_fence(account, "Exports.1", by="Exports of stack network", until="2099-01-01T00:00:00+00:00")
         put_up_fence(account, "janitor.2", by="the janitor", until="2001-01-01T00:00:00+00:00")
         put_up_fence(account, "Done.3", by="Done of stack network", until="2099-01-01T00:00:00+00:00", done=True)
@@ -215,7 +217,7 @@ class TestDoctor:
         account.ssm(US).delete_parameter(Name=f"{FENCES}/odd")  # as the finding says
         assert {kind for kind, *_ in findings(run)} == {"in-progress"}
 
-    def test_nothing_is_logged_while_it_repairs(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_nothing_is_logged_while_it_repairs(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         account.ssm(US).put_parameter(Name=f"{NETWORK}/Mine", Value="x", Type="String")
         put_up_fence(account, "janitor.2", by="the janitor", until="2001-01-01T00:00:00+00:00")
@@ -227,7 +229,7 @@ class TestDoctor:
     def test_a_repair_that_fails_is_a_finding_that_remains_with_its_reason(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.export("other", EU, US, Values={"A": "x"})
@@ -253,7 +255,7 @@ class TestDoctor:
     def test_a_hold_that_cannot_be_made_is_shown_with_its_reason(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.delete_stack(account.hold_stacks(EU)[0], EU)
@@ -278,7 +280,7 @@ class TestDoctor:
         monkeypatch.setattr(IndexTender, "_listed", listed)
         assert findings(run) == [("not-examined", "action", "/strongref/index/network/Exports")]
 
-    def test_only_what_fix_repairs_is_said_to_be_repaired(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_only_what_fix_repairs_is_said_to_be_repaired(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
         for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
             account.stack("strongref", region, outputs={"Version": {"Value": version}})
@@ -292,7 +294,7 @@ class TestDoctor:
     def test_a_region_that_fails_does_not_keep_others_from_being_repaired(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         lose_a_value_in_both_regions(account)
@@ -314,7 +316,7 @@ class TestDoctor:
     def test_repairs_give_way_to_a_deployment_and_say_so(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         wait_a_little(monkeypatch)
@@ -336,7 +338,7 @@ class TestDoctor:
     def test_ctrl_c_takes_the_fences_of_all_regions_away(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         lose_a_value_in_both_regions(account)
@@ -359,7 +361,7 @@ class TestDoctor:
     def test_who_is_asked_has_seen_what_is_found(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
@@ -369,16 +371,16 @@ class TestDoctor:
         status, out, err = run(*RELEASE, "--reason", "x", "--output", "markdown")
         assert (status, out, "shop still uses this." in err) == (2, "", True)
 
-    def test_an_import_without_its_hold_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_an_import_without_its_hold_is_found(self, run: Run, account: Account) -> None:
         account.delete_stack(account.hold_stacks(EU)[0], EU)
         assert [kind for kind, *_ in findings(run)] == ["no-hold"]
 
-    def test_a_producer_that_names_no_hold_is_worth_knowing(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_producer_that_names_no_hold_is_worth_knowing(self, run: Run, account: Account) -> None:
         account.export("certificate", US, US, Consumer="shop", Values={"Arn": SECRET})
         account.claim("shop", US, "certificate", US, "Arn", Consumer="shop")
         assert findings(run) == [("no-hold-named", "note", "exports of certificate for shop")]
 
-    def test_a_value_near_a_limit_is_found(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_value_near_a_limit_is_found(self, run: Run, account: Account) -> None:
         tags = [{"Key": f"tag{number}", "Value": "x"} for number in range(42)]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
         account.export("long", EU, US, Values={"Text": "x" * 7500})
@@ -396,7 +398,7 @@ class TestDoctor:
     def test_a_hold_whose_import_is_gone_is_deleted(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         (hold,) = account.hold_stacks(EU)
@@ -408,7 +410,7 @@ class TestDoctor:
         assert account.hold_stacks(EU) == []
         assert findings(run, "--region", EU) == []
 
-    def test_a_missing_entry_of_the_index_is_written(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_missing_entry_of_the_index_is_written(self, run: Run, account: Account) -> None:
         entry = "/strongref/index/network/Exports"
         account.ssm(EU).delete_parameter(Name=entry)
         assert findings(run) == [("index", "healable", entry)]
@@ -417,7 +419,7 @@ class TestDoctor:
         assert findings(run) == []
 
     @pytest.mark.parametrize("harm", ["value", "record"])
-    def test_another_revision_mends_what_was_changed_by_hand(self, run: Run, account: Account, harm: str) -> None:  # noqa: F811
+    def test_another_revision_mends_what_was_changed_by_hand(self, run: Run, account: Account, harm: str) -> None:
         names = {"value": f"{NETWORK}/VpcId", "record": f"{NETWORK}/Exports".replace("/exports/", "/records/")}
         account.ssm(US).put_parameter(Name=names[harm], Value="by hand", Type="String", Overwrite=True)
         kinds = {"value": ("changed-by-hand", "VpcId"), "record": ("unreadable-record", "record Exports")}
@@ -434,7 +436,7 @@ class TestDoctor:
     def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
     ) -> None:
         account.delete_stack("network", EU)
         found = findings(run)
@@ -448,7 +450,7 @@ class TestDoctor:
         run("doctor", "--region", US, "--region", EU, "--fix", "--yes")
         assert [name for name in account.everything(US) if name.startswith(NETWORK)] == []
 
-    def test_a_withdrawn_value_is_worth_knowing_and_a_stray_one_goes(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_withdrawn_value_is_worth_knowing_and_a_stray_one_goes(self, run: Run, account: Account) -> None:
         tags = [{"Key": PRODUCER_TAG, "Value": account.stack("network", EU)}]
         account.ssm(US).put_parameter(Name=f"{NETWORK}/Old", Value="x", Type="String", Tags=tags)
         assert findings(run) == [("stray", "healable", "Old of network for all")]
@@ -466,7 +468,7 @@ class TestDoctor:
         assert f"{NETWORK}/Old" not in account.everything(US)
         assert findings(run) == []
 
-    def test_versions_that_differ_between_regions_are_found(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_versions_that_differ_between_regions_are_found(self, run: Run, account: Account) -> None:
         for region, version in ((US, "0.1.0"), (EU, "0.2.0")):
             account.stack("strongref", region, outputs={"Version": {"Value": version}})
         _, out, _ = run("doctor", "--region", US, "--region", EU)
@@ -481,7 +483,7 @@ class Terminal(StringIO):
 
 
 class TestRepublish:
-    def test_deleted_values_come_back_and_their_importers_are_named(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_deleted_values_come_back_and_their_importers_are_named(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
         status, out, _ = run("republish", "network", "--region", EU)
         assert status == 0
@@ -493,14 +495,14 @@ class TestRepublish:
         _, out, _ = run("list", "--region", US, "--state", "restored", "--output", "json")
         assert [each["key"] for each in json.loads(out)["exports"]] == ["Alb.Arn", "VpcId"]
 
-    def test_only_what_was_asked_for_comes_back(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_only_what_was_asked_for_comes_back(self, run: Run, account: Account) -> None:
         account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
         _, out, _ = run("republish", "network", "--region", US, "--key", "Alb", "--output", "json")
         document = json.loads(out)
         validate("republish", document)
         assert [each["keys"] for each in document["restored"]] == [["Alb.Arn"]]
 
-    def test_a_named_consumer_is_its_importer(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_named_consumer_is_its_importer(self, run: Run, account: Account) -> None:
         account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
         account.stack("site", US)
         account.ssm(US).delete_parameter(Name=f"/strongref/exports/site/{HOME}/{US}/certificate/Arn")
@@ -511,7 +513,7 @@ class TestRepublish:
     def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
         stack: str,
     ) -> None:
@@ -534,7 +536,7 @@ class TestRepublish:
     def test_without_a_word_on_the_key_no_secret_is_restored(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def denied(*_: object) -> None:
@@ -555,7 +557,7 @@ class TestRepublish:
     def test_a_value_that_another_restores_at_the_same_time_is_no_failure(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
@@ -577,7 +579,7 @@ class TestRepublish:
     def test_what_others_have_stored_does_not_control_the_terminal(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
@@ -594,7 +596,7 @@ class TestRepublish:
     def test_it_says_for_whom_it_waits_and_how_long(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         wait_a_little(monkeypatch)
@@ -620,7 +622,7 @@ class TestRepublish:
     def test_nothing_is_restored_while_another_deployment_changes_it(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
@@ -646,7 +648,7 @@ class TestRegions:
     def test_a_region_that_cannot_be_read_is_named_and_the_others_are_examined(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.export("certificate", US, EU, Values={"A": "x"})
@@ -700,7 +702,7 @@ class TestRegions:
 )
 def test_a_denied_call_is_about_the_callers_permissions(
     run: Run,
-    account: Account,  # noqa: F811
+    account: Account,
     monkeypatch: pytest.MonkeyPatch,
     action: str,
     arguments: tuple[str, ...],
@@ -718,7 +720,7 @@ RELEASE = ("release", "network", "VpcId", "--consumer", "shop", "--region", US)
 
 
 class TestRelease:
-    def test_it_shows_what_may_break_and_asks(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_it_shows_what_may_break_and_asks(self, run: Run, account: Account) -> None:
         before = account.everything(US)
         status, out, err = run(*RELEASE, "--reason", "leaving")
         assert (status, err) == (2, "strongref: nothing was changed: give --yes where nobody can be asked\n")
@@ -727,7 +729,7 @@ class TestRelease:
         assert (status, dry) == (0, out)
         assert account.everything(US) == before
 
-    def test_the_claim_goes_and_a_trace_stays(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_the_claim_goes_and_a_trace_stays(self, run: Run, account: Account) -> None:
         status, out, _ = run(*RELEASE, "--reason", " moving\nto another VPC ", "--yes", "--output", "json")
         assert status == 0
         document = json.loads(out)
@@ -745,7 +747,7 @@ class TestRelease:
         with pytest.raises(StrongRefError, match=r"Alb\.Arn cannot be changed"):
             account.export("network", EU, US, Values={"Alb": {"Arn": "x", "Sg": SECRET}, "VpcId": "x"}, Hold=HOLD)
 
-    def test_the_hold_goes_with_the_last_claim_of_its_import(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_the_hold_goes_with_the_last_claim_of_its_import(self, run: Run, account: Account) -> None:
         assert len(account.hold_stacks(EU)) == 1
         run(*RELEASE, "--reason", "x", "--yes")
         assert len(account.hold_stacks(EU)) == 1
@@ -755,7 +757,7 @@ class TestRelease:
     def test_the_installations_bus_gets_a_notice(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         sent: list[tuple[str, str, Notice]] = []
@@ -775,7 +777,7 @@ class TestRelease:
     def test_without_a_trace_nothing_is_released(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def refused(store: SsmStore, name: str, *_: object) -> None:
@@ -793,7 +795,7 @@ class TestRelease:
             "strongref: shopp does not import VpcId of network. It is imported by shop.\n",
         )
 
-    def test_a_claim_of_a_deleted_stack_is_said_to_be_one(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_claim_of_a_deleted_stack_is_said_to_be_one(self, run: Run, account: Account) -> None:
         account.delete_stack("shop", US)
         _, out, _ = run(*RELEASE, "--reason", "x", "--dry-run")
         assert "shop is gone, or has no such import: nothing uses this claim." in out
@@ -801,7 +803,7 @@ class TestRelease:
     def test_a_claim_that_lists_do_not_show_yet_is_released(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         late = {f"{NETWORK}/{key}": {PRODUCER_TAG: account.stack("network", EU)} for key in ("VpcId", "Alb/Arn")}
@@ -809,14 +811,14 @@ class TestRelease:
         assert run(*RELEASE, "--reason", "x", "--yes")[0] == 0
         assert account.claims(US, f"{NETWORK}/VpcId") == []
 
-    def test_a_claim_that_no_stack_can_have_made_is_released(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_claim_that_no_stack_can_have_made_is_released(self, run: Run, account: Account) -> None:
         tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": "somebody"}]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
         arguments = ("release", "network", "VpcId", "--consumer", "somebody", "--region", US, "--reason", "x", "--yes")
         assert run(*arguments)[0] == 0
         assert account.claims(US, f"{NETWORK}/VpcId") == [account.stack("shop", US)]
 
-    def test_a_claim_of_manifests_is_released_if_no_set_lists_it(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_claim_of_manifests_is_released_if_no_set_lists_it(self, run: Run, account: Account) -> None:
         manifests = ManifestSet(HOME, "ghost")
         value = f"{NETWORK}/VpcId"
         tags = [{"Key": key, "Value": text} for key, text in manifests.claim.items()]
@@ -833,7 +835,7 @@ class TestRelease:
     def test_the_claims_of_an_import_are_released_together(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         account.export("many", EU, US, Values={"Map": {f"K{number}": "x" for number in range(20)}})
@@ -854,7 +856,7 @@ class TestRelease:
     def test_whether_a_hold_is_needed_is_read_when_reads_show_the_release(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         run(*RELEASE, "--reason", "x", "--yes")
@@ -868,7 +870,7 @@ class TestRelease:
     def test_a_hold_that_cannot_change_yet_is_left_to_the_janitor(
         self,
         run: Run,
-        account: Account,  # noqa: F811
+        account: Account,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         def begin(*_: object) -> None:
@@ -891,7 +893,7 @@ class TestRelease:
         assert (status, "Released VpcId of network." in out) == (0, True)
         assert "Notices were not sent" in err
 
-    def test_a_stack_is_told_from_manifests_of_the_same_name(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_stack_is_told_from_manifests_of_the_same_name(self, run: Run, account: Account) -> None:
         tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": str(ManifestSet(HOME, "shop"))}]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
         page = f"{ManifestSet(HOME, 'shop').ledger}/page"
@@ -910,7 +912,7 @@ class TestRelease:
         assert (status, "shop still uses this." in out) == (0, True)
         assert account.claims(US, f"{NETWORK}/VpcId") == [str(ManifestSet(HOME, "shop"))]
 
-    def test_whether_a_stack_of_another_account_uses_it_is_not_known(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_whether_a_stack_of_another_account_uses_it_is_not_known(self, run: Run, account: Account) -> None:
         far = "arn:aws:cloudformation:us-east-1:999999999999:stack/far/1"
         tags = [{"Key": f"{CLAIM_TAG}0123456789abcdef", "Value": far}]
         account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/Alb/Arn", Tags=tags)
@@ -918,7 +920,7 @@ class TestRelease:
         status, out, _ = run(*named, "--reason", "x", "--dry-run")
         assert (status, "far may still use this. Afterward network can change or delete it" in out) == (0, True)
 
-    def test_a_hold_stays_where_a_record_that_may_need_it_cannot_be_read(self, run: Run, account: Account) -> None:  # noqa: F811
+    def test_a_hold_stays_where_a_record_that_may_need_it_cannot_be_read(self, run: Run, account: Account) -> None:
         holds = account.hold_stacks(EU)
         record = f"{NETWORK}/Exports".replace("/exports/", "/records/")
         account.ssm(US).put_parameter(Name=record, Value="by hand", Type="String", Overwrite=True)

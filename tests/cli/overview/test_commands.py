@@ -13,7 +13,6 @@ from strongref_cli.overview.exports import ExportState, ImportState, Protection
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.texts import age_text
 from tests.cli.doctor.test_commands import deny
-from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
 from tests.support.commands import SECRET
 from tests.support.schemas import validate
 
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 EU, US = "eu-west-1", "us-east-1"
 
 
-@pytest.fixture
-def run(account: Account, command_line: Run) -> Run:  # noqa: F811
+def four_stacks(account: Account) -> None:
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET})
     account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
     account.claim("site", US, "certificate", US, "Arn", Consumer="site")
@@ -34,6 +32,10 @@ def run(account: Account, command_line: Run) -> Run:  # noqa: F811
     account.stack("idle", EU)
     account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
 
+
+@pytest.fixture
+def run(account: Account, command_line: Run) -> Run:
+    account.begin(four_stacks)
     return command_line
 
 
@@ -54,7 +56,7 @@ def test_a_list_is_a_table_with_a_summary(run: Run) -> None:
 
 def test_whether_a_deleted_value_is_used_is_not_known(
     run: Run,
-    account: Account,  # noqa: F811
+    account: Account,
 ) -> None:
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
     assert json.loads(run("list", "--region", US, "--state", "unused", "--output", "json")[1])["exports"] == []
@@ -123,7 +125,7 @@ def test_the_summary_says_what_was_asked_for(run: Run, options: list[str], summa
 
 def test_the_summary_does_not_repeat_the_state_that_was_asked_for(
     run: Run,
-    account: Account,  # noqa: F811
+    account: Account,
 ) -> None:
     account.export("spare", US, US, Values={"A": SECRET})
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
@@ -137,7 +139,7 @@ def test_every_state_has_a_text(run: Run) -> None:
         assert " to us-east-1" in run("list", "--region", US, "--state", state)[1]
 
 
-def test_an_import_without_a_hold_has_a_state_and_a_hold(run: Run, account: Account) -> None:  # noqa: F811
+def test_an_import_without_a_hold_has_a_state_and_a_hold(run: Run, account: Account) -> None:
     account.stack("held", EU, exported="held-Exports")
     account.export("held", EU, US, Values={"A": SECRET}, Hold="held-Exports")
     account.claim("late", US, "held", EU, "A", Shared="true")
@@ -267,7 +269,7 @@ def test_a_name_may_be_in_a_region_that_cannot_be_read(
 
 def test_nobody_but_shop_can_be_named_where_a_region_cannot_be_read(
     run: Run,
-    account: Account,  # noqa: F811
+    account: Account,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     account.export("both", EU, EU, Values={"A": SECRET})

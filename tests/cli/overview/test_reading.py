@@ -10,8 +10,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.client import BaseClient
 
-from strongref.aws.clients import Clients
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
 from strongref_cli.overview.exports import ExportState, ImportState, Protection, participant_of
@@ -44,16 +44,13 @@ def nowhere() -> list[str]:
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """The calls of tools, by region and action."""
     counted: Counter[tuple[str, str]] = Counter()
-    make = Clients._make
+    call = BaseClient._make_api_call  # type: ignore[attr-defined] # botocore declares it elsewhere
 
-    def counting(clients: Clients, service: str, region: str) -> object:
-        client = make(clients, service, region)
-        client.meta.events.register(  # type: ignore[attr-defined]
-            "before-call.*.*", lambda model, **_: counted.update([(region, model.name)])
-        )
-        return client
+    def counting(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        counted[client.meta.region_name, operation] += 1
+        return call(client, operation, request)
 
-    monkeypatch.setattr(Clients, "_make", counting)
+    monkeypatch.setattr(BaseClient, "_make_api_call", counting)
     return counted
 
 
