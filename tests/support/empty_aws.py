@@ -6,15 +6,18 @@ import os
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from strongref.aws import clients
 from strongref.aws.clients import Clients
+from tests.support.commands import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pytest
 
@@ -56,3 +59,25 @@ def _made_once(self: Clients, service: str, region: str) -> object:
         if key not in _made:
             _made[key] = _make(self, service, region)
         return _made[key]
+
+
+def intercept(monkeypatch: pytest.MonkeyPatch, answer: Callable[[BaseClient, str, dict[str, Any]], Any]) -> None:
+    """Have a function see each call of any client, its action and its request, and answer it unless it returns None."""
+    call = BaseClient._make_api_call  # type: ignore[attr-defined] # botocore declares it elsewhere
+
+    def asked(client: BaseClient, action: str, request: dict[str, Any]) -> Any:  # noqa: ANN401 (as botocore)
+        answered = answer(client, action, request)
+        return call(client, action, request) if answered is None else answered
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", asked)
+
+
+def deny(monkeypatch: pytest.MonkeyPatch, action: str, region: str = "us-east-1") -> None:
+    """Have AWS deny an action in a region."""
+
+    def denied(client: BaseClient, asked: str, _: object) -> None:
+        if (asked, client.meta.region_name) == (action, region):
+            text = SECRET if client.meta.service_model.service_name == "ssm" else "Not allowed"
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": text}}, asked)
+
+    intercept(monkeypatch, denied)

@@ -22,8 +22,8 @@ def test_each_test_begins_with_what_was_made_once(monkeypatch: pytest.MonkeyPatc
     def make() -> list[str]:
         template = json.dumps({"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
         made.append(boto3.client("cloudformation", EU).create_stack(StackName="a", TemplateBody=template)["StackId"])
-        tags = [{"Key": "team", "Value": "web"}]
-        boto3.client("ssm", EU).put_parameter(Name="/a", Value="x", Type="String", Tags=tags)
+        ssm = boto3.client("ssm", EU)
+        ssm.put_parameter(Name="/a", Value="x", Type="String", Tags=[{"Key": "team", "Value": "web"}])
         return ["returned"]
 
     for _ in range(3):

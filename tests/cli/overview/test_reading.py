@@ -10,7 +10,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.client import BaseClient
 
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
@@ -21,6 +20,7 @@ from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import FetchFailedError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession
 from tests.support.documents import rows
+from tests.support.empty_aws import intercept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,13 +44,7 @@ def nowhere() -> list[str]:
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """The calls of tools, by region and action."""
     counted: Counter[tuple[str, str]] = Counter()
-    call = BaseClient._make_api_call  # type: ignore[attr-defined] # botocore declares it elsewhere
-
-    def counting(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-        counted[client.meta.region_name, operation] += 1
-        return call(client, operation, request)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", counting)
+    intercept(monkeypatch, lambda client, action, _: counted.update([(client.meta.region_name, action)]))
     return counted
 
 
