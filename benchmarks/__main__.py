@@ -6,18 +6,22 @@ import argparse
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks import document, installing, summary
 from benchmarks.bench import Bench, measure, say
 from benchmarks.document import TABLES
 from benchmarks.installing import BUILD, ROOT
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "performance.md"
 REPORT = RESULTS / "report.md"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the given tables, and write the results, the page and the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
@@ -31,7 +35,7 @@ def main() -> None:
     parser.add_argument(
         "--render", action="store_true", help="measure nothing; write the page and the report from the results"
     )
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     unknown = set(given.tables) - set(TABLES)
     if unknown:
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
@@ -46,14 +50,15 @@ def main() -> None:
 
 
 def run(names: list[str], results: Path, *, quick: bool, with_cdk: bool) -> None:
-    """Measure some tables."""
-    (BUILD / "bench").mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=BUILD / "bench"))
+    """Measure some tables. What a quick run needs is below its results."""
+    below = results if quick else BUILD / "bench"
+    below.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=below))
     try:
         node = installing.node() if with_cdk else "omitted"
         if isinstance(node, str):
             say(f"without the CDK: {node}")
-        bench = Bench(installing.pythons(folder), node, quick)
+        bench = Bench(installing.pythons(folder, linked=quick), node, quick)
         for name in names:
             measure(name, TABLES[name], bench, results)
     finally:

@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,13 +63,18 @@ class Node:
         return found
 
 
-def pythons(folder: Path) -> list[Python]:
-    """This Python, and Lambda's if there is one on the machine, with our functions as they are now below a folder."""
+def pythons(folder: Path, *, linked: bool = False) -> list[Python]:
+    """This Python, and Lambda's if there is one on the machine, with our functions as they are now below a folder.
+
+    Args:
+        folder: the folder.
+        linked: whether it gets links instead of compiled copies, for a run whose figures mean nothing.
+    """
     own = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
     found = [own if own.exists() else Path(sys.executable)]
     if sys.version_info[:2] != (3, 13) and (lambdas := _lambdas_python()):
         found.append(lambdas)
-    return [_functions(path, folder) for path in found]
+    return [_functions(path, folder, linked=linked) for path in found]
 
 
 def _lambdas_python() -> Path | None:
@@ -88,19 +94,26 @@ def _version(python: str) -> str:
     return asked.stdout.strip() if asked.returncode == 0 else ""
 
 
-def _functions(path: Path, folder: Path) -> Python:
+def _functions(path: Path, folder: Path, *, linked: bool) -> Python:
     version = _version(str(path))
     site = Path(sysconfig.get_path("purelib"))
     installed = hashlib.sha256((ROOT / "requirements" / "dev.txt").read_bytes()).hexdigest()[:12]
-    runtime = BUILD / "bench" / f"runtime-{version}-{installed}"
-    if not runtime.exists():
-        _gather(path, runtime, [site / name for name in _RUNTIME])
-    python = Python(version, path, runtime, folder / f"python-{version}")
-    _gather(path, python.folder / "layer", [*(site / name for name in _LAYER), ROOT / "layers" / "core" / "strongref"])
+    kept = folder if linked else BUILD / "bench"
+    python = Python(version, path, kept / f"runtime-{version}-{installed}", folder / f"python-{version}")
+    gather = _link if linked else partial(_gather, path)
+    if not python.runtime.exists():
+        gather(python.runtime, [site / name for name in _RUNTIME])
+    gather(python.folder / "layer", [*(site / name for name in _LAYER), ROOT / "layers" / "core" / "strongref"])
     for name in ("exporter", "importer"):
-        _gather(path, python.folder / name, list((ROOT / "handlers" / name).glob("*.py")))
-    _gather(path, python.folder / "signed", [ROOT / "benchmarks" / "signed.py"])
+        gather(python.folder / name, list((ROOT / "handlers" / name).glob("*.py")))
+    gather(python.folder / "signed", [ROOT / "benchmarks" / "signed.py"])
     return python
+
+
+def _link(folder: Path, parts: list[Path]) -> None:
+    folder.mkdir(parents=True)
+    for part in parts:
+        (folder / part.name).symlink_to(part)
 
 
 def _gather(python: Path, folder: Path, parts: list[Path]) -> None:

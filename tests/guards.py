@@ -715,7 +715,7 @@ GUARDS = (
         file="src/strongref_cli/doctor/releasing.py",
         function="release",
         find="store.create(...)",
-        tests=("tests/cli/doctor/test_commands.py", "-k", "trace"),
+        tests=("tests/cli/doctor/test_release_command.py", "-k", "trace"),
         must_fail=("test_the_claim_goes_and_a_trace_stays", "test_without_a_trace_nothing_is_released"),
     ),
     Guard(
@@ -733,7 +733,7 @@ GUARDS = (
         function="republish.create",
         find="published.tags(_) | RESTORED",
         instead="published.tags(key)",
-        tests=("tests/cli/doctor/test_commands.py", "-k", "come_back"),
+        tests=("tests/cli/doctor/test_republish_command.py", "-k", "come_back"),
         must_fail=("test_deleted_values_come_back_and_their_importers_are_named",),
     ),
     Guard(
@@ -742,7 +742,7 @@ GUARDS = (
         function="ask",
         find="raise UsageError('nothing was changed: give --yes where nobody can be asked')",
         instead="return",
-        tests=("tests/cli/doctor/test_commands.py", "tests/cli/test_commands.py", "-k", "asks or unasked"),
+        tests=("tests/cli/doctor/test_release_command.py", "tests/cli/test_commands.py", "-k", "asks or unasked"),
         must_fail=("test_it_shows_what_may_break_and_asks", "test_nothing_is_changed_unasked"),
     ),
     Guard(

@@ -1,4 +1,4 @@
-"""What tests of the command line share: how it runs, and a server that accepts connections and says nothing."""
+"""What tests of the command line share: how it runs, an account in moto, and a server that says nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strongref_cli as cli
+from tests.support import moto_lists
 from tests.support.commands import SECRET
+from tests.support.empty_aws import empty_aws
+from tests.support.overview import Account
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +34,15 @@ def command_line(capfd: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
+    """For stacks that export and import: CloudFormation's have the ARNs that events are made with."""
+    moto_lists.install(monkeypatch)
+    with empty_aws(monkeypatch):
+        yield Account(monkeypatch)
+
+
+@pytest.fixture
 def silent_server() -> Iterator[str]:
-    """The URL of one."""
+    """The URL of a server that accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"

@@ -7,8 +7,8 @@ import shlex
 
 import yaml
 
-from strongref_cli.arguments import parser
 from strongref_cli.check.report import Verdict
+from tests.support.commands import parser_of
 from tests.support.documents import ROOT, blocks, rows
 
 PAGE = "docs/check.md"
@@ -24,7 +24,7 @@ def test_the_workflow_runs_a_command_that_there_is_and_comments_what_it_prints()
     runs = [step["run"] for step in job["steps"] if "run" in step]
     (command,) = [run for run in runs if run.startswith("strongref ")]
     arguments, files = command.removeprefix("strongref ").split(" > ")
-    args = parser().parse_args(shlex.split(arguments))
+    args = parser_of().parse_args(shlex.split(arguments))
     assert args.output == "markdown"
     assert (ROOT / args.template).is_file()
     for file in files.split(" 2> "):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref_cli.arguments import parser
-from tests.support.commands import COMMANDS, arguments_of, commands_of
+from tests.support.commands import COMMANDS, arguments_of, commands_of, parser_of
 from tests.support.documents import ROOT, rows
 from tests.support.schemas import SCHEMAS
 from tools import cli_page
@@ -32,7 +31,7 @@ def test_the_pages_are_current() -> None:
 
 
 def test_every_command_is_on_the_page() -> None:
-    assert list(SECTIONS) == [*commands_of(parser())]
+    assert list(SECTIONS) == [*commands_of(parser_of())]
     for names in COMMANDS:
         assert len(names) == 1 or f"- `{names[1]}`: " in SECTIONS[names[0]]
 
@@ -84,4 +83,4 @@ def test_every_document_has_a_schema_and_the_page_links_it() -> None:
 
 def test_every_example_can_be_typed() -> None:
     for example in (each for examples in cli_page.EXAMPLES.values() for each in examples):
-        assert parser().parse_args(shlex.split(example))
+        assert parser_of().parse_args(shlex.split(example))

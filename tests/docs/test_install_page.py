@@ -9,11 +9,10 @@ from importlib.resources import files
 from typing import Any
 
 from strongref.aws.rate_limit import RATE_OF_ACTION
-from strongref_cli.arguments import parser
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.outcomes import BAD, RegionResult
 from strongref_toolkit import cloudformation, regions
-from tests.support.commands import arguments_of, commands_of
+from tests.support.commands import arguments_of, commands_of, parser_of
 from tests.support.documents import ROOT, blocks
 from tests.support.installation import RESOURCES
 
@@ -112,7 +111,7 @@ def test_the_policy_allows_what_cloudformation_does_for_every_resource() -> None
 def test_the_policy_is_about_this_bucket_and_stack() -> None:
     (bucket,) = [each["Resource"] for each in statements() if each["Sid"] == "Bucket"]
     assert fnmatchcase(f"arn:aws:s3:::{bucket_name('111111111111', US)}", bucket)
-    assert parser().parse_args(["install"]).stack == "strongref"
+    assert parser_of().parse_args(["install"]).stack == "strongref"
 
 
 def test_the_documented_options_are_those_of_the_commands() -> None:
@@ -124,7 +123,7 @@ def test_the_documented_options_are_those_of_the_commands() -> None:
     below = {"--region", "--all-regions", "--profile", "--stack", "--output"}
     assert arguments_of("status") == below
     assert arguments_of("uninstall") == below | {"--bucket", "--purge", "--dry-run", "--yes"}
-    assert {"install", "status", "uninstall"} < set(commands_of(parser()))
+    assert {"install", "status", "uninstall"} < set(commands_of(parser_of()))
 
 
 def test_the_documented_results_are_those_that_there_are() -> None:

@@ -85,8 +85,7 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
 
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    monkeypatch.setenv("AWS_REGION", EU)
-    for watched in in_moto(monkeypatch):
+    for watched in in_moto(monkeypatch, EU):
         tools = ToolSession(watched, limiter(), FakeClock())
         monkeypatch.setattr(ToolSession, "start", lambda _, tools=tools: tools)
         yield watched

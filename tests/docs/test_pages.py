@@ -19,11 +19,11 @@ from botocore.session import get_session
 from strongref.aws.rate_limit import FIRST_RATES, RateLimits
 from strongref.contract.requests import IMPORT_TYPE
 from strongref.errors import BadRequestError
-from strongref_cli.arguments import parser
 from strongref_cli.transform import permissions
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.e2e.reader import commands as commands_to_run
 from tests.support.builders import ACCOUNT, stack_arn
+from tests.support.commands import parser_of
 from tests.support.documents import PAGES, ROOT, Deployment, blocks, example, load, names_in, rows
 from tests.support.property_errors import refused_export, refused_import, refused_lookup
 
@@ -197,7 +197,7 @@ def _make(arguments: list[str]) -> None:
 
 def _strongref(arguments: list[str]) -> None:
     typed = arguments[: arguments.index(">")] if ">" in arguments else arguments
-    parser().parse_args(typed)  # ends the test if it does not understand
+    parser_of().parse_args(typed)  # ends the test if it does not understand
 
 
 def _mkdir(arguments: list[str]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import calls, document, latency, overview, quota, sharing, summary
-from benchmarks.__main__ import PAGE, REPORT, RESULTS
+from benchmarks.__main__ import PAGE, REPORT, RESULTS, main
 from benchmarks.document import TABLES
 from benchmarks.installing import CDK, ROOT
 from benchmarks.sides import NEWEST, OURS, STRONG
@@ -138,20 +136,10 @@ def test_a_missed_target_shows_the_reason() -> None:
     assert "38 calls where 37 are allowed" in verdict.misses[0]
 
 
-def test_a_quick_run_measures_and_writes_elsewhere_without_node(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tables", [["calls"], pytest.param(["calls", "quota"], marks=pytest.mark.slow)], ids="-".join)
+def test_a_quick_run_measures_and_writes_elsewhere_without_node(tables: list[str], tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in [*_FILES, PAGE, REPORT]}
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks",
-        "--quick",
-        "--without-cdk",
-        "--into",
-        str(tmp_path),
-        "calls",
-        "quota",
-    ]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    main(["--quick", "--without-cdk", "--into", str(tmp_path), *tables])
     page = (tmp_path / "performance.md").read_text(encoding="utf-8")
     report = (tmp_path / "results/report.md").read_text(encoding="utf-8")
     assert "| Create exports | 10 |" in report
@@ -159,4 +147,8 @@ def test_a_quick_run_measures_and_writes_elsewhere_without_node(tmp_path: Path) 
     for text in (page, report):
         assert "The CDK's columns are missing: omitted." in text
         assert "A quick run: its figures mean nothing." in text
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        *(f"{table}.json" for table in tables),
+        "report.md",
+    ]
     assert {path: path.read_bytes() for path in before} == before

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -21,7 +22,7 @@ from tests.support.documents import ROOT, Block, blocks
 from tests.support.error_texts import BY_OTHER_NAMES, CLOUDFORMATION, NOTICES, TOOLS, cases_of, text_of, texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FOLDER = ROOT / "docs/troubleshooting"
@@ -168,14 +169,16 @@ def test_what_the_code_says_in_an_error_is_here(path: Path) -> None:
 
 def _said(module: ast.Module) -> Iterator[str]:
     """The literal parts of what errors are constructed with."""
-    assigned = list(_assigned(module))
+    assigned = defaultdict(list)
+    for name, value in _assigned(module):
+        assigned[name].append(value)
     for call in (node for node in ast.walk(module) if isinstance(node, ast.Call)):
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         if name in MAKERS or (name in errors() and name not in NEVER_SHOWN):
             for argument in (*call.args, *(each.value for each in call.keywords)):
                 yield from _literals(argument, assigned)
         elif name == "Property":
-            yield from (text for each in call.keywords if each.arg == "required" for text in _literals(each.value, []))
+            yield from (text for each in call.keywords if each.arg == "required" for text in _literals(each.value, {}))
 
 
 def _assigned(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -186,14 +189,15 @@ def _assigned(module: ast.Module) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name, node.value) for name in targets)
 
 
-def _literals(node: ast.expr, assigned: list[tuple[str, ast.expr]]) -> Iterator[str]:
-    for each in ast.walk(node):
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            yield each.value
-        elif isinstance(each, ast.Name):
-            for name, value in assigned:
-                if name == each.id:
-                    yield from _literals(value, [pair for pair in assigned if pair[0] != name])
+def _literals(node: ast.expr, assigned: Mapping[str, list[ast.expr]]) -> Iterator[str]:
+    found, names = [node], set[str]()
+    while found:
+        for each in ast.walk(found.pop()):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield each.value
+            elif isinstance(each, ast.Name) and each.id not in names:
+                names.add(each.id)
+                found += assigned.get(each.id, ())
 
 
 HEADING = re.compile(r"^##+ (.*….*)$", re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_cli.arguments import parser
@@ -24,12 +25,10 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@cache
 def parser_of(*names: str) -> argparse.ArgumentParser:
-    """The parser of a command, as in `parser_of("refs", "resolve")`."""
-    found = WHOLE
-    for name in names:
-        found = commands_of(found)[name]
-    return found
+    """The parser of a command, as in `parser_of("refs", "resolve")`; without names, of all of them."""
+    return commands_of(parser_of(*names[:-1]))[names[-1]] if names else parser()
 
 
 def commands_of(above: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -46,9 +45,7 @@ def _leaves(above: argparse.ArgumentParser, *names: str) -> Iterator[tuple[tuple
             yield (*names, name), each
 
 
-WHOLE = parser()
-
-COMMANDS = dict(_leaves(WHOLE))
+COMMANDS = dict(_leaves(parser_of()))
 """Every command that does something, by its names, as in `("refs", "resolve")`."""
 
 

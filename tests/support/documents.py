@@ -147,11 +147,11 @@ class Deployment:
         return f"the-{attribute}-of-{resource}"
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML with CloudFormation's tags."""
 
 
-def _function(loader: yaml.SafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
+def _function(loader: yaml.CSafeLoader, name: str, node: yaml.Node) -> dict[str, Any]:
     if isinstance(node, yaml.ScalarNode):
         argument: Any = loader.construct_scalar(node)
     elif isinstance(node, yaml.SequenceNode):

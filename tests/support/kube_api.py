@@ -245,6 +245,7 @@ def serving(api: KubeApi, tls: SSLContext | None = None) -> Iterator[KubeApi]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # An answer is one packet: of two, the second waits for 40 ms.
 
         def do_GET(self) -> None:
             code, headers, body = _answered(api, self.path, self.headers.get("Authorization") or "")

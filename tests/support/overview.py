@@ -15,8 +15,10 @@ from strongref.contract.names import CLAIM_TAG
 from strongref.runtime.wiring import exporter, importer
 from strongref_cli.overview.reading import OverviewReader
 from tests.support.fake_ssm import FakeClock
+from tests.support.moto_copies import made_once
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     import pytest
@@ -47,6 +49,15 @@ class Account:
             return found
 
         monkeypatch.setattr(OverviewReader, "_resources", with_custom)
+
+    def begin(self, make: Callable[[Account], None]) -> None:
+        """Have the empty account contain what a function makes there, which is made once and copied afterward."""
+
+        def made() -> dict[str, set[str]]:
+            make(self)
+            return self.resources
+
+        self.resources = made_once(make, made)
 
     def made(self, stack: str, region: str, at: datetime) -> None:
         """Have CloudFormation list a stack's custom resources, as created or updated at this time."""

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from moto import mock_aws
 
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_manifests.tokens import Token, tokens_in
 from strongref_toolkit.aws import Accounts, Aws
+from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -38,12 +38,9 @@ class Watched(Clients):
         return client
 
 
-def in_moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+def in_moto(monkeypatch: pytest.MonkeyPatch, region: str = "") -> Iterator[Watched]:
     """Clients of an empty AWS, for a fixture."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
+    with empty_aws(monkeypatch, region):
         yield Watched()
 
 

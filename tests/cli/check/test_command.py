@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from botocore.client import BaseClient
 from botocore.exceptions import ClientError
-from moto import mock_aws
 from moto.backends import get_backend
+from moto.cloudformation.models import cloudformation_backends
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
@@ -20,7 +19,9 @@ from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import AwsCallError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
+from tests.support.empty_aws import empty_aws, intercept
 from tests.support.fake_ssm import FakeClock
+from tests.support.moto_copies import made_once
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -57,33 +58,30 @@ def deployed(name: str, region: str, given: Template) -> str:
 
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    original = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:
-        if operation == "ListImports":  # moto has none
+    def answered(_: object, action: str, given: dict[str, Any]) -> None:
+        if action == "ListImports":  # moto has none
             text = f"Export '{given['ExportName']}' is not imported by any stack."
-            raise ClientError({"Error": {"Code": "ValidationError", "Message": text}}, operation)
-        return original(client, operation, given)
+            raise ClientError({"Error": {"Code": "ValidationError", "Message": text}}, action)
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", answered)
-    with mock_aws():
-        deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
-        producer = deployed("network", EU, producing())
-        consumer = deployed("web", US, template(Bucket=bucket()))
-        values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
-        exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
-        imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
-        made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
-        exporter().handle(made, FakeClock())
-        taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
-        stack = get_backend("cloudformation")[ACCOUNT][US].stacks[consumer]
-        stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
-        importer().handle(taken, FakeClock())
+    intercept(monkeypatch, answered)
+    with empty_aws(monkeypatch):
+        made_once(network_and_web, network_and_web)
         yield
+
+
+def network_and_web() -> None:
+    deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
+    producer = deployed("network", EU, producing())
+    consumer = deployed("web", US, template(Bucket=bucket()))
+    values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
+    exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
+    imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
+    made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
+    exporter().handle(made, FakeClock())
+    taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
+    stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
+    stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto
+    importer().handle(taken, FakeClock())
 
 
 @pytest.fixture
@@ -168,15 +166,14 @@ def test_a_deletion_is_predicted(check: Check) -> None:
 def imports(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """The stacks that import a CloudFormation export."""
     found: dict[str, list[str]] = {}
-    original = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def answered(client: BaseClient, operation: str, given: dict[str, Any]) -> Any:
-        if operation == "ListImports" and given["ExportName"] in found:
-            listed, start = found[given["ExportName"]], int(given.get("NextToken", "0"))
-            return {"Imports": listed[start : start + 1], "NextToken": str(start + 1) if listed[start + 1 :] else ""}
-        return original(client, operation, given)
+    def answered(_: object, action: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        if action != "ListImports" or given["ExportName"] not in found:
+            return None
+        listed, start = found[given["ExportName"]], int(given.get("NextToken", "0"))
+        return {"Imports": listed[start : start + 1], "NextToken": str(start + 1) if listed[start + 1 :] else ""}
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", answered)
+    intercept(monkeypatch, answered)
     return found
 
 
@@ -264,13 +261,7 @@ def test_a_file_that_is_no_template_is_an_error(check: Check, resources: object,
 
 def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    original = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:
-        made.append(operation)
-        return original(self, operation, given)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", noted)
+    intercept(monkeypatch, lambda _, action, __: made.append(action))
     check(producing())
     one = len(made)
     more = {f"More{number}": exporting({f"V{number}": "1"}) for number in range(9)}
@@ -289,13 +280,7 @@ def test_a_stack_that_is_not_there_is_an_error(check: Check, arguments: list[str
 
 def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     made: set[str] = set()
-    original = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def noted(self: BaseClient, operation: str, given: dict[str, Any]) -> Any:
-        made.add(operation)
-        return original(self, operation, given)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", noted)
+    intercept(monkeypatch, lambda _, action, __: made.add(action))
     check(producing(Bucket="another"))
     check(producing(), stack="new")
     check(None, "--delete", "network")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 import strongref_cli as cli
 from strongref_cli.install import commands, finding
 from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.stacks import RegionStacks
 from strongref_toolkit.errors import AwsCallError, UsageError
+from tests.support.empty_aws import empty_aws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,16 +25,8 @@ EU, US = "eu-west-1", "us-east-1"
 
 
 @pytest.fixture(autouse=True)
-def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    monkeypatch.setenv("AWS_PROFILE", "")  # so that it is as before afterwards: --profile sets it
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    with mock_aws():
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with empty_aws(monkeypatch):
         yield
 
 
@@ -94,6 +86,7 @@ def test_a_profile_gives_the_region_and_the_credentials(
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     keys = "aws_access_key_id = testing\naws_secret_access_key = testing\n"
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     (tmp_path / "config").write_text(f"[profile other]\nregion = {US}\n{keys}")
     assert cli.main(["status", "--profile", "other", "--output", "json"]) == 1
     assert [each["region"] for each in json.loads(capsys.readouterr().out)["regions"]] == [US]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
-from moto import mock_aws
 
 import strongref
 import strongref_cli as cli
 from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.install.release import CHECKSUMS, checksums, load_release, released
 from strongref_cli.install.suite import Archive, Suite, load_suite
+from tests.support.empty_aws import empty_aws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -142,14 +142,8 @@ def test_a_layer_without_bytecode_and_another_version_are_noted(folder: Path, mo
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    with mock_aws():
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with empty_aws(monkeypatch):
         yield
 
 

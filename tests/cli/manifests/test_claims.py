@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.errors import StrongRefError
+from strongref.runtime.clock import SystemClock
 from strongref.runtime.wiring import exporter
 from strongref_cli.manifests.manifest_files import claims_of
 from strongref_toolkit.errors import WriteFailedError
+from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
+from tests.support.moto_copies import made_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +32,13 @@ STACK = f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/network/1"
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_REGION", US)
-    with mock_aws():
-        export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": "z"}})
+    with empty_aws(monkeypatch, US):
+        made_once(export_network, export_network)
         yield
+
+
+def export_network() -> None:
+    export({"VpcId": SECRET, "Alb": {"Arn": "alb", "Zone": "z"}})
 
 
 def export(values: dict[str, Any], stack: str = STACK, **more: str) -> None:
@@ -116,7 +117,7 @@ def hold_stacks() -> list[str]:
 def test_with_hold_a_stack_holds_the_exports_until_they_are_unclaimed(
     manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("STRONGREF_READ_LAG", "0")
+    monkeypatch.setattr(SystemClock, "sleep", lambda *_: None)
     claim: list[str | Path] = [manifest, "-o", tmp_path / "out", "--claim", "shop", "--consumer", "cluster"]
     assert resolve(*claim, "--hold") == 0
     (stack,) = hold_stacks()

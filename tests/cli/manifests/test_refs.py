@@ -5,15 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 import yaml
-from moto import mock_aws
 
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
@@ -21,6 +18,7 @@ from strongref.runtime.wiring import exporter
 from strongref_manifests.manifest_set import ManifestSetClaims
 from strongref_toolkit import files
 from tests.support.documents import ROOT
+from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 from tests.support.kube_api import TOKEN, KubeApi, Served, serving
 from tests.support.schemas import validate
@@ -39,13 +37,10 @@ SYNCED = [{"type": "ACK.ResourceSynced", "status": "True"}]
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY"):
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_REGION", EU)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with mock_aws():
+    with empty_aws(monkeypatch, EU):
         yield
 
 
@@ -585,13 +580,14 @@ class TestResolving:
     ],
     ids=lambda command: command[0],
 )
-def test_a_full_disk_for_the_output_is_reported(command: list[str], link: Path, others: Path) -> None:
+def test_a_full_disk_for_the_output_is_reported(
+    command: list[str], link: Path, others: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = [each.format(link=link) for each in command] + (["--from", str(others)] if "--check" in command else [])
-    line = [str(Path(sys.executable).with_name("strongref")), "refs", *given, "--generator", GENERATOR]
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
-    assert done.returncode == 1
-    assert done.stderr == (
+        monkeypatch.setattr("sys.stdout", full)
+        assert refs(*given) == 1
+    assert capsys.readouterr().err == (
         "strongref: standard output could not be written: no space left on device. Nothing was written.\n"
     )
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 import strongref_cli as cli
 from strongref.aws.rate_limit import RateLimits
@@ -20,6 +19,7 @@ from strongref_manifests.errors import NotEnabledError, OutputNotFetchedError
 from strongref_toolkit import files
 from strongref_toolkit.errors import WriteFailedError
 from strongref_toolkit.files import write
+from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -32,13 +32,8 @@ TOPIC = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "reported"}}
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_REGION", EU)
     monkeypatch.setenv("COLOUR", "red")
-    with mock_aws():
+    with empty_aws(monkeypatch, EU):
         yield
 
 

@@ -57,11 +57,10 @@ LONG, KEY = "A" * 249, Key("arn:key", "key")
 def aws() -> Iterator[None]:
     """Objects in CloudFormation's exports, in strongref's and in parameters, by two stacks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_REGION", EU)
         # The same for all tests: clients take time to be made.
         tools = ToolSession(Clients(boto3.Session()), limiter(), FakeClock())
         patch.setattr(ToolSession, "start", lambda _: tools)
-        for _ in in_moto(patch):
+        for _ in in_moto(patch, EU):
             for name in ("network", "other"):
                 target = PlainTarget(name, EU, OWN)
                 stack = Stack(target)

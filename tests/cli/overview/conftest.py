@@ -1,26 +1,30 @@
-"""Stacks that export and import, in moto: CloudFormation's have the ARNs that events are made with."""
+"""Runs commands on four stacks: two that export, and two that import."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from moto import mock_aws
 
-from tests.support import moto_lists
-from tests.support.overview import Account
+from tests.support.commands import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.support.commands import Run
+    from tests.support.overview import Account
+
+EU, US = "eu-west-1", "us-east-1"
+
+
+def four_stacks(account: Account) -> None:
+    account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET})
+    account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
+    account.claim("site", US, "certificate", US, "Arn", Consumer="site")
+    account.claim("site", US, "network", EU, "VpcId", Shared="true")
+    account.stack("idle", EU)
+    account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("STRONGREF_READ_LAG", "0")
-    moto_lists.install(monkeypatch)
-    with mock_aws():
-        yield Account(monkeypatch)
+def run(account: Account, command_line: Run) -> Run:
+    account.begin(four_stacks)
+    return command_line

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.clients import Clients
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
 from strongref_cli.overview.exports import participant_of
@@ -22,6 +21,7 @@ from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import AwsCallError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession
 from tests.support.documents import rows
+from tests.support.empty_aws import intercept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,16 +45,7 @@ def nowhere() -> list[str]:
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
     """The calls of tools, by region and action."""
     counted: Counter[tuple[str, str]] = Counter()
-    make = Clients._make
-
-    def counting(clients: Clients, service: str, region: str) -> object:
-        client = make(clients, service, region)
-        client.meta.events.register(  # type: ignore[attr-defined]
-            "before-call.*.*", lambda model, **_: counted.update([(region, model.name)])
-        )
-        return client
-
-    monkeypatch.setattr(Clients, "_make", counting)
+    intercept(monkeypatch, lambda client, action, _: counted.update([(client.meta.region_name, action)]))
     return counted
 
 

@@ -441,9 +441,11 @@ def test_a_cluster_that_does_not_answer_is_given_up(api: KubeApi, tmp_path: Path
     assert api.asked == ["/apis"]
 
 
-def test_a_cluster_that_stops_answering_is_waited_for_once(api: KubeApi, tmp_path: Path) -> None:
-    objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(60.0, 3.0)))
+def test_a_cluster_that_stops_answering_is_waited_for_once(
+    api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
     objects.get(WEB)
+    monkeypatch.setattr(Connection, "timeouts", property(lambda _: (60.0, 0.1)))
     api.silent = threading.Event()
     error = refused(objects, DB)
     assert isinstance(error, UnreachableError)
