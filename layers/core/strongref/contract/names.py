@@ -15,13 +15,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, NewType
+from typing import Literal, NewType
 
 from strongref.arns import Arn
 from strongref.errors import StrongRefError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from strongref.text import MANIFESTS as MANIFEST_SET
 
 Key = NewType("Key", str)
 """An export's key: one to nine levels, separated by `/`."""
@@ -56,7 +54,6 @@ RESTORED = {RESTORED_TAG: "true"}
 
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
-_MANIFESTS = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 _REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
 _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
@@ -167,11 +164,6 @@ def claim_tag(physical_id: str) -> str:
     return CLAIM_TAG + short_hash(physical_id)
 
 
-def claims_in(tags: Mapping[str, str]) -> tuple[str, ...]:
-    """The ARNs of the stacks that claim a value, from the value's tags."""
-    return tuple(sorted({stack for key, stack in tags.items() if key.startswith(CLAIM_TAG)}))
-
-
 def is_level(text: str) -> bool:
     """Whether a text is one level of a key or a consumer's label: letters, digits, `_` and `-`."""
     return bool(_LEVEL.fullmatch(text))
@@ -201,7 +193,7 @@ class ManifestSet:
     @classmethod
     def parse(cls, text: str) -> ManifestSet | None:
         """The set that a claim's tag names; None if it names none."""
-        found = _MANIFESTS.fullmatch(text)
+        found = MANIFEST_SET.fullmatch(text)
         return cls(*found.groups()) if found else None
 
     @property

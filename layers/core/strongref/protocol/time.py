@@ -19,17 +19,14 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """UTC, aware."""
-        ...
 
     def sleep(self, seconds: float) -> None: ...
 
     def remaining(self) -> float:
         """Seconds in which AWS calls may begin."""
-        ...
 
     def before_call(self, action: str) -> None:
         """Called before each AWS call with its action, to renew what the remaining time depends on, such as a fence."""
-        ...
 
 
 @dataclass(slots=True)

@@ -30,7 +30,6 @@ class Bus(Protocol):
 
     def put(self, notices: Sequence[Notice], /) -> None:
         """Send them; anything may be raised."""
-        ...
 
 
 class Outbox:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Ports, SideBySide
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
+    from strongref.runtime.schedule import ScheduledFunction
 
 
 class Waits(NamedTuple):
@@ -138,24 +139,17 @@ def lookup() -> CustomResourceFunction:
     return CustomResourceFunction.of(ResourceLookup(finder).handle, clients, limiter)
 
 
-class JanitorFunction(NamedTuple):
-    """The parts of the janitor function."""
-
-    janitor: Callable[[str, str, Clock], Janitor]  # for an account, a region and the invocation's clock
-    reinvoke: LambdaInvoker
-    outbox: Outbox
-
-
-def janitor() -> JanitorFunction:
-    """The parts of the janitor function. It is slow on purpose: deployments need the quotas more."""
+def janitor() -> ScheduledFunction:
+    """The janitor function. It is slow on purpose: deployments need the quotas more."""
     from strongref.protocol.janitor import Janitor  # noqa: PLC0415 (as above)
+    from strongref.runtime.schedule import ScheduledFunction  # noqa: PLC0415
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
         return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region, account)
 
-    return JanitorFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
+    return ScheduledFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
 
 
 def _outbox(clients: Clients) -> Outbox:
