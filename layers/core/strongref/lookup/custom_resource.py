@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn, is_arn
 from strongref.aws.errors import LookUpDeniedError
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.properties import Property, Table, must_be, parse_region, parse_strings, parse_text, read, shown
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError
@@ -19,9 +19,6 @@ from strongref.lookup.query import ResourceQuery
 from strongref.text import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from strongref.contract.event import Event
     from strongref.contract.names import StackArn
     from strongref.contract.properties import Properties
     from strongref.lookup.finder import Finder

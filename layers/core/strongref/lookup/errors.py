@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.aws.errors import NoSuchResourceError
+from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
@@ -13,7 +13,6 @@ from strongref.text import NAMES_LIMIT, cut, some
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from strongref.aws.errors import LookUpDeniedError
 
 _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""

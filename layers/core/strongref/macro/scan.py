@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from strongref.macro.conditions import ALWAYS
+from strongref.macro.conditions import ALWAYS, When
 from strongref.macro.edits import Renaming, Replacement, TemplateEdits
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
 from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
-from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from strongref.macro.conditions import When
-    from strongref.macro.template import Node, Path, Template
+from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function, loop, mentions
 
 _REFERENCE = "a reference, which is a map with From"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import getitem
@@ -18,21 +18,15 @@ from strongref.macro.errors import (
     TooDeepError,
     TransformFailedError,
 )
-from strongref.macro.export_properties import export_parts
-from strongref.macro.exports import exports
+from strongref.macro.export_properties import ExportPart, export_parts
+from strongref.macro.exports import MacroExport, exports
 from strongref.macro.hold_outputs import hold_outputs, hold_problems
-from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, MacroImport, imports
 from strongref.macro.scan import ImportPlaceholder, scan
-from strongref.macro.template import DEPTH_LIMIT, too_deep
+from strongref.macro.template import DEPTH_LIMIT, Node, Template, too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from strongref.macro.errors import TemplateError
-    from strongref.macro.export_properties import ExportPart
-    from strongref.macro.exports import MacroExport
-    from strongref.macro.imports import MacroImport
-    from strongref.macro.template import Node, Template
 
 RESOURCES, CONDITIONS = "Resources", "Conditions"
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
-from strongref.contract.values import select
+from strongref.contract.values import Parameter, Value, select
 from strongref.errors import TAG_LIMIT, AlreadyExistsError, StrongRefError, TooManyTagsError
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
@@ -32,7 +32,6 @@ from strongref.refusals import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from strongref.contract.values import Parameter, Value
     from strongref.protocol.hold_keeper import HoldKeeper
     from strongref.protocol.missing_exports import ImportingAccount
     from strongref.protocol.ports import Ports, Store

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
 from strongref.contract.notices import ImportedValue, change_refused, propagated_text, values_kept, values_propagated
 from strongref.errors import (
@@ -27,24 +27,20 @@ from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
-from strongref.protocol.plan import refusal_of
+from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import read_behind_fences
+from strongref.protocol.snapshot import Snapshot, read_behind_fences
 from strongref.protocol.verification import is_given_up, is_superseded
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
 
-    from strongref.contract.event import Event
     from strongref.contract.notices import Notice
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.export_event import ExportEvent
-    from strongref.protocol.plan import ExportPlan, Importers, Refusal
     from strongref.protocol.ports import Ports, Stacks
-    from strongref.protocol.snapshot import Snapshot
     from strongref.protocol.stored_exports import StoredExports
 
 Planned = tuple["Snapshot", "ExportPlan"]

@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.requests import ExportRequest, OnChange, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError
 from strongref.protocol.snapshot import Destination, recorded_scopes
-from strongref.protocol.stored_exports import ExportIdentity
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
     from strongref.contract.properties import Properties
     from strongref.protocol.ports import Ports
-    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
 
 

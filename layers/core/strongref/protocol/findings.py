@@ -11,19 +11,16 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG
-from strongref.contract.record import Record, part_name
+from strongref.contract.names import RESTORED_TAG, ExportScope, Key
+from strongref.contract.record import Record, StoredRecord, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.stored_exports import Owner
+from strongref.protocol.stored_exports import Owner, ValueTags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.stored_exports import ValueTags
 
 
 class Resolution(Enum):

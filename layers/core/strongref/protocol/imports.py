@@ -12,9 +12,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import Response, check_size
 from strongref.errors import BadRequestError, PartialCreateError, StrongRefError, UnfinishedError
@@ -32,8 +32,6 @@ from strongref.text import attribute_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from strongref.contract.event import Event
-    from strongref.contract.names import Key
     from strongref.contract.properties import Properties
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, StackInfo

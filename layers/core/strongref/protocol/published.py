@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import PRODUCER_TAG, owner_tag
-from strongref.contract.record import decode
-from strongref.contract.values import select
+from strongref.contract.names import PRODUCER_TAG, ExportScope, Key, owner_tag
+from strongref.contract.record import Record, StoredRecord, decode
+from strongref.contract.values import Value, select
 from strongref.errors import NewerFormatError, UndecryptableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import Record, StoredRecord
-    from strongref.contract.values import Value
     from strongref.protocol.ports import Store
 
 

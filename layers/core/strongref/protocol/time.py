@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from strongref.errors import WaitInterruptedError
+from strongref.errors import StrongRefError, WaitInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-
-    from strongref.errors import StrongRefError
 
 
 class Clock(Protocol):

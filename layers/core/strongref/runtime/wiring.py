@@ -13,7 +13,7 @@ from strongref.aws.clients import Clients, dns_suffix
 from strongref.aws.in_threads import in_threads
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.protocol.side_by_side import in_turn
 from strongref.runtime.outbox import Outbox
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
-    from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
