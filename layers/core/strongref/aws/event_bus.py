@@ -24,8 +24,6 @@ MAX_BYTES = 250_000
 
 
 class BusEntry(TypedDict):
-    """An event of a call."""
-
     Source: str
     DetailType: str
     Detail: str

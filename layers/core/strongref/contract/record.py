@@ -93,7 +93,6 @@ class StoredRecord:
 
 
 def part_name(scope: ExportScope, logical_id: str, number: int) -> str:
-    """The parameter name of a record's part."""
     return f"{scope.path('records')}/{logical_id}{f'.{number}' if number else ''}"
 
 

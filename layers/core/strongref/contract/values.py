@@ -19,8 +19,6 @@ MAX_BYTES = 8192
 
 
 class ParameterType(StrEnum):
-    """A parameter's type, in SSM's words."""
-
     STRING = "String"
     STRING_LIST = "StringList"
     SECURE = "SecureString"

@@ -168,8 +168,6 @@ def _region(given: str | None, arn: str | None, stack: StackArn) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLookup:
-    """The use case of the lookup function."""
-
     finder: Callable[[str, Clock], Finder]  # finds resources in a region, for as long as a clock allows
 
     def handle(self, event: Event, clock: Clock) -> Response:

@@ -33,8 +33,6 @@ class ResourceQueryError(RejectedLookupError):
 
 
 class UnknownTypeError(RejectedLookupError):
-    """The table has no such type."""
-
     close: Sequence[str] = ()  # the types with the most similar names
 
     def __str__(self) -> str:
@@ -79,8 +77,6 @@ class UnrelatedArnError(NoSuchResourceError):
 
 
 class AmbiguousError(RejectedLookupError):
-    """Several resources match."""
-
     wanted: str  # what was looked for, as in `physical ID web`
     identifiers: Sequence[str]  # the primary identifiers of those that match
 
@@ -105,8 +101,6 @@ class TooManyError(RejectedLookupError):
 
 
 class NoSuchAttributeError(RejectedLookupError):
-    """A resource has no attribute of that name."""
-
     identifier: str
     name: str  # as in `Endpoint.Address`
     close: Sequence[str]  # the attributes with the most similar names
@@ -141,8 +135,6 @@ class DynamicReferenceError(RejectedLookupError):
 
 
 class AttributesTooLargeError(RejectedLookupError):
-    """The attributes of a resource do not fit into a response."""
-
     size: int  # of the response, in bytes
     names: Sequence[str]  # the attributes to leave out so that the rest fits, largest first
     named: bool = field(kw_only=True)  # whether the attributes were requested by name

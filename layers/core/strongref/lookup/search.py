@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 class ResourceSearch:
-    """The search for one query."""
-
     def __init__(self, reader: ResourceReader, tagging: Tagging | None, query: ResourceQuery) -> None:
         self._resource_type = resource_type_of(query.type_name)
         self._type_name = self._resource_type.type_name

@@ -23,8 +23,6 @@ _MOST_CONDITIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class MacroExport:
-    """An Export that the macro adds."""
-
     origins: tuple[Path, ...]  # the paths of the `Exports` in it
     path: Path  # of the map that gets it
     logical_id: str

@@ -40,8 +40,6 @@ _BRACES = len("{}") - len(",")
 
 @dataclass(frozen=True, slots=True)
 class MacroImport:
-    """An Import that the macro adds."""
-
     logical_id: str
     source: SharedProperties
     when: When
@@ -49,7 +47,6 @@ class MacroImport:
 
     @property
     def resource(self) -> dict[str, Node]:
-        """As in a template."""
         properties = self.source.properties
         origin = properties.pop(FROM)
         condition = {"Condition": self.when.name} if self.when.name else {}

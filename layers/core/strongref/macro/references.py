@@ -41,8 +41,6 @@ _NOTHING = (None, "")
 
 @dataclass(frozen=True, slots=True)
 class TemplateReference:
-    """A reference of a template."""
-
     source: SharedProperties  # where its value comes from, and how: the importer's properties without `Names`
     name: str  # of the export, with dots between levels
 

@@ -24,8 +24,6 @@ class ImportPlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class ResourceExports:
-    """The `Exports` of a resource."""
-
     path: Path  # of the map that has the resource
     logical_id: str  # the resource's
     given: Node = field(repr=False)  # the value of `Exports`
@@ -35,8 +33,6 @@ class ResourceExports:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScan:
-    """The references and exports of a template, and their problems."""
-
     renamings: list[Renaming] = field(default_factory=list)  # of the keys of references
     replacements: list[Replacement] = field(default_factory=list)  # of references, with imported values as placeholders
     imported: list[ImportPlaceholder] = field(default_factory=list)  # all imported values, including those in exports
@@ -60,7 +56,6 @@ class _Context:
 
 
 def scan(template: Template) -> TemplateScan:
-    """Scan a template."""
     walk = _Scanner()
     walk.inside(template.get("Globals"), ("Globals",), _Context())
     for section in ("Resources", "Outputs"):

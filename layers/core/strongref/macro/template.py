@@ -49,7 +49,6 @@ class SharedProperties:
 
     @property
     def properties(self) -> dict[str, Node]:
-        """As in a template."""
         read: dict[str, Node] = json.loads(self.text)
         return read
 

@@ -9,7 +9,7 @@ from operator import getitem
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_outputs import HOLD, MAX_LOGICAL_ID
-from strongref.macro.edits import Addition, Removal, TemplateEdits
+from strongref.macro.edits import Addition, TemplateEdits
 from strongref.macro.errors import (
     BadParameterError,
     BadPropertyError,
@@ -93,7 +93,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     return TemplateEdits(
         tuple(found.renamings),
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
-        tuple(Removal((*each.path, each.logical_id, "Exports")) for each in found.exports),
+        tuple((*each.path, each.logical_id, "Exports") for each in found.exports),
         (
             *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),

@@ -48,8 +48,6 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims."""
-
     generation: str  # what its claims are distinguished by; an Import's physical ID
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
     importer: ImportingAccount  # on whose behalf

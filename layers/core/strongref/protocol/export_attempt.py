@@ -53,8 +53,6 @@ PROMPT_DELIVERY = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What an attempt came to."""
-
     stored: Sequence[StoredExports]  # what was stored before
     reason: str = ""  # what to report in the stack's events about claimed values that were changed or kept
 

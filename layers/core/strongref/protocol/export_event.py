@@ -28,8 +28,6 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportEvent:
-    """One event of an Export, parsed."""
-
     export: ExportIdentity
     # where to publish what, in the order in which they are written: new ones before those that it leaves
     destinations: tuple[Destination, ...]

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """Carries out the events of Exports."""
-
     ports: Ports
 
     def handle(self, event: Event, clock: Clock) -> Response:

@@ -35,8 +35,6 @@ CLOCK_SKEW_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FenceHolder:
-    """Who puts up fences."""
-
     name: str  # among the holders of a scope; a random token makes it unique
     says: str  # who that is, for people
     work: str = ""  # the request being carried out, if another invocation can continue it behind the same fences
@@ -160,7 +158,6 @@ class FenceLease(OnClock):
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
-        """Put the fences up."""
         lease = cls(clock, fences, reserve, clock.now(), clock.now())
         lease._put_up(clock)
         lease.began = clock.now()

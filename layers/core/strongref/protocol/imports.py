@@ -56,8 +56,6 @@ def attributes(values: Mapping[Key, Value]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """Carries out the events of Imports."""
-
     ports: Ports
 
     def handle(self, event: Event, clock: Clock) -> Response:
@@ -70,7 +68,6 @@ class Importer:
         return self._delete(event, clock) if event.request_type is RequestType.DELETE else self._import(event, clock)
 
     def _import(self, event: Event, clock: Clock) -> Response:
-        """Parse, read, claim, verify, answer."""
         stack = event.stack_arn
         request = ImportRequest.parse(event.properties, stack)
         generation = physical_id(stack, event.logical_id, request)

@@ -78,8 +78,6 @@ class JanitorProgress:
 
 @dataclass(frozen=True, slots=True)
 class Janitor:
-    """Looks after one region's store."""
-
     ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
     account: str

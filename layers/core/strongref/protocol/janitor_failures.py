@@ -21,7 +21,6 @@ class Failed(Protocol):
 
 
 def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
-    """Log it."""
     logger.error(message, extra={**about, "error": str(error)})
 
 

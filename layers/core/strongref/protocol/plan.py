@@ -110,8 +110,6 @@ Instruction = WriteRecord | CloseRecord | Create | Overwrite | TakeOwnership | G
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What one Export does in one scope."""
-
     scope: ExportScope  # where
     # in the order in which they are carried out; empty where the plan is refused
     instructions: tuple[Instruction, ...] = ()

@@ -215,14 +215,6 @@ class OnWait(Protocol):
         """It waits for at most so many seconds from now."""
 
 
-def wait_silently(_scope: ExportScope, _fence: Fence, _seconds: float, /) -> None:
-    """Does nothing."""
-
-
-def notify_nobody(_notice: Notice) -> None:
-    """Does nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything that a use case needs from outside."""
@@ -233,5 +225,5 @@ class Ports:
     patience: Patience  # how long to wait for others that change the same scope
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
-    notify: Notify = notify_nobody
-    waits: OnWait = wait_silently
+    notify: Notify = lambda _notice: None
+    waits: OnWait = lambda _scope, _fence, _seconds: None

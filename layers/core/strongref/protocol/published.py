@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedExports:
-    """The records of a scope."""
-
     records: Mapping[str, Record] = field(repr=False)  # by the Export's logical ID
     torn: bool  # whether one of them is being written, is damaged, or can never be read (`why`)
     why: NewerFormatError | UndecryptableError | None = None

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class Clock(Protocol):
-    """Time, and how much of it there is."""
-
     def now(self) -> datetime:
         """UTC, aware."""
 
@@ -82,8 +80,6 @@ class Patience:
 
 @dataclass(slots=True)
 class Waiting:
-    """One wait for others, in pauses."""
-
     patience: Patience
     clock: Clock
     until: float

@@ -35,8 +35,6 @@ class JanitorUnfinishedError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledFunction:
-    """The janitor's handler."""
-
     janitor: Callable[[str, str, Clock], Janitor]  # of an account and region; it works until the clock's deadline
     reinvoke: Reinvoke  # continues in another invocation, as `lambda_functions.LambdaInvoker` does
     outbox: Outbox = field(default_factory=Outbox)  # sends the notices

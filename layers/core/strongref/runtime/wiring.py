@@ -63,8 +63,6 @@ EVENT_BUS = "STRONGREF_EVENT_BUS"
 
 
 class CustomResourceFunction(NamedTuple):
-    """The parts of a custom resource's function."""
-
     handle: Callable[[Event, Clock], Response]
     reinvoke: LambdaInvoker
     verifier: EventVerifier
@@ -91,7 +89,6 @@ class CustomResourceFunction(NamedTuple):
 
 
 def exporter() -> CustomResourceFunction:
-    """The parts of the exporter function."""
     from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -105,7 +102,6 @@ def exporter() -> CustomResourceFunction:
 
 
 def importer() -> CustomResourceFunction:
-    """The parts of the importer function."""
     from strongref.protocol.imports import Importer  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -119,7 +115,6 @@ def importer() -> CustomResourceFunction:
 
 
 def lookup() -> CustomResourceFunction:
-    """The parts of the lookup function."""
     from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
