@@ -186,12 +186,6 @@ class BadEndpointError(StrongRefError):
     )
 
 
-THROTTLED = (
-    *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
-    *("TooManyRequestsException", "RequestLimitExceeded"),
-)
-"""The codes of calls that AWS throttled, whichever service it was."""
-
 OUT_OF_TIME = "OutOfTime"
 """The code of a call that was not made, because the rate limit allows it only after the deadline."""
 

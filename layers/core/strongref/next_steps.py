@@ -5,8 +5,6 @@ AWS's own error texts are neither shown nor logged, since they may quote a value
 
 from __future__ import annotations
 
-from strongref.errors import THROTTLED
-
 DENIED = frozenset(
     {
         *("AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "AuthorizationError"),
@@ -49,7 +47,10 @@ _SHARED = {
         *("InternalServerError", "InternalFailure", "InternalException", "InternalServiceException"),
         *("ServiceInternalErrorException", "ServiceUnavailable"),
     ),
-    "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota.": THROTTLED,
+    "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota.": (
+        *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+        *("TooManyRequestsException", "RequestLimitExceeded"),
+    ),
     "AWS does not accept the credentials here. Enable the region for the account, or check the credentials.": (
         *("UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure"),
     ),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
-from strongref.errors import OUT_OF_TIME, THROTTLED
+from strongref.errors import OUT_OF_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,13 @@ T = TypeVar("T")
 _POLL_SECONDS = 0.01
 """How often a call looks whether another one has ended, if there are so many."""
 
-_THROTTLING_CODES = frozenset((*THROTTLED, "TooManyUpdates"))  # The last: concurrent updates of one parameter.
+_THROTTLING_CODES = frozenset(
+    {
+        *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+        *("TooManyRequestsException", "RequestLimitExceeded"),
+        "TooManyUpdates",  # Concurrent updates of one parameter.
+    }
+)
 
 _FAULT_CODES = frozenset({"InternalServerError", "InternalFailure", "ServiceUnavailable"})
 

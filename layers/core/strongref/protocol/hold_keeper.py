@@ -214,7 +214,8 @@ class HoldKeeper:
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
             raise OutdatedRequestError(self.stack.label)
-        new = self._new(holds)
+        at, template = (self.stack.name, self.stack.producer.region), self.stack.template(holds)
+        new = NewStack(*at, template, (HOLD_TYPE,), self.stack.tags)
         if step is HoldStep.UPDATE and found:
             self._made = found.arn
             self.ports.stacks.update_stack(new)
@@ -238,10 +239,6 @@ class HoldKeeper:
 
     def _seconds_since(self, then: datetime) -> float:
         return (self.clock.now() - then).total_seconds()
-
-    def _new(self, holds: Mapping[str, str]) -> NewStack:
-        template, tags = self.stack.template(holds), self.stack.tags
-        return NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
 
     def _is_to_appear(self) -> bool:
         """Whether the stack was created or updated so short a time ago that reads may not show it yet."""
