@@ -543,7 +543,7 @@ GUARDS = (
     ),
     Guard(
         name="that a notice names values and does not show them",
-        file="layers/core/strongref/protocol/export_notices.py",
+        file="layers/core/strongref/protocol/export_attempt.py",
         function="_imported",
         find="ImportedValue(_1, _2, _3, _4)",
         instead="ImportedValue(_1, _2, Key(f'{_3}={snapshot.stored.stored[_3].text}'), _4)",
@@ -675,7 +675,7 @@ GUARDS = (
     ),
     Guard(
         name="that kept values are reported when they are withdrawn, and not again",
-        file="layers/core/strongref/protocol/export_notices.py",
+        file="layers/core/strongref/protocol/export_attempt.py",
         function="notices_of_overrides",
         find="each.key in snapshot.stored.recorded",
         instead="True",

@@ -42,7 +42,7 @@ ALLOWED = {
         "runtime.wiring",
         *FENCES,
         "protocol.executor",
-        *(f"protocol.export_{name}" for name in ("attempt", "event", "index", "notices")),
+        *(f"protocol.export_{name}" for name in ("attempt", "event", "index")),
         *(f"protocol.{name}" for name in ("exports", "phases", "plan", "planner")),
         "protocol.recreation",
         "protocol.snapshot",

@@ -36,8 +36,6 @@ def partition_of(region: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Arn:
-    """The fields of an ARN."""
-
     partition: str  # as in `aws`
     service: str  # as in `lambda`
     region: str  # empty for global services

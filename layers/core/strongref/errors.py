@@ -13,8 +13,6 @@ TAG_LIMIT = 50
 
 
 class ErrorMetric(StrEnum):
-    """The metric that an error counts towards."""
-
     ERRORS = "Errors"
     """Something is wrong that the people who run strongref should look at."""
     REFUSED = "RefusedChanges"

@@ -30,25 +30,42 @@ _PERMISSIONS = {action: f"{service}:{action}" for service, actions in _ACTIONS.i
 _DECRYPTING = ("GetParameters", "GetParametersByPath")
 _CLOUDTRAIL = "AWS's own text is in CloudTrail, under the request ID in the function's log."
 _KEY = "Check the parameter KmsKey of the installation, and the key or alias of that name in the region."
-_FAULT = (
-    "AWS failed each time that the call was retried. Deploy again; if it fails again, see the AWS Health Dashboard."
-)
-_HANDLER = "The handler of the resource type failed. Deploy again; if it fails again, AWS has to correct the handler."
 _UNREACHED = "Check that the region exists, and that no network setting, proxy or firewall blocks its endpoint."
-_CREDENTIALS = "AWS does not accept the credentials here. Enable the region for the account, or check the credentials."
-_SIGNATURE = "AWS does not accept the signature. Check the clock of the machine and the secret access key."
-_EXPIRED = "The credentials have expired. Sign in again; a function gets new ones, so deploy again."
 _MISSING = "Configure AWS credentials: sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
-_POLICIES = "Someone gave the parameter a parameter policy. Remove its policies, and deploy again."
-_QUOTA = "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota."
+
+_SHARED = {
+    "Someone gave the parameter a parameter policy. Remove its policies, and deploy again.": (
+        *("PoliciesLimitExceededException", "PolicyLimitExceeded", "IncompatiblePolicyException"),
+        *("InvalidPolicyTypeException", "InvalidPolicyAttributeException"),
+    ),
+    f"The KMS key is disabled. {_KEY}": ("KMSDisabledException", "DisabledException"),
+    "The handler of the resource type failed. Deploy again; if it fails again, AWS has to correct the handler.": (
+        *("NotStabilizedException", "NetworkFailureException"),
+        *("HandlerFailureException", "HandlerInternalFailureException"),
+    ),
+    "AWS failed each time that the call was retried. Deploy again; if it fails again, see the AWS Health Dashboard.": (
+        *("InternalServerError", "InternalFailure", "InternalException", "InternalServiceException"),
+        *("ServiceInternalErrorException", "ServiceUnavailable"),
+    ),
+    "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota.": (
+        *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+        *("TooManyRequestsException", "RequestLimitExceeded"),
+    ),
+    "AWS does not accept the credentials here. Enable the region for the account, or check the credentials.": (
+        *("UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure"),
+    ),
+    "The credentials have expired. Sign in again; a function gets new ones, so deploy again.": (
+        *("ExpiredToken", "ExpiredTokenException"),
+    ),
+    "AWS does not accept the signature. Check the clock of the machine and the secret access key.": (
+        *("SignatureDoesNotMatch", "InvalidSignatureException", "RequestExpired", "RequestTimeTooSkewed"),
+    ),
+}
+"""The codes that have a step in common."""
 
 WITHOUT_RESPONSE = {
-    "EndpointConnectionError": _UNREACHED,
-    "ConnectTimeoutError": _UNREACHED,
-    "ReadTimeoutError": _UNREACHED,
-    "ConnectionClosedError": _UNREACHED,
-    "ProxyConnectionError": _UNREACHED,
-    "SSLError": _UNREACHED,
+    **dict.fromkeys(("EndpointConnectionError", "ConnectTimeoutError", "ReadTimeoutError"), _UNREACHED),
+    **dict.fromkeys(("ConnectionClosedError", "ProxyConnectionError", "SSLError"), _UNREACHED),
     "ResponseParserError": (
         "What responded is not AWS. Check AWS_ENDPOINT_URL, endpoint_url in AWS's configuration, and the proxy."
     ),
@@ -80,15 +97,8 @@ _STEPS = {
     "UnsupportedParameterType": "The region does not support this type of parameter. Export a plain string.",
     "InvalidKeyId": f"The KMS key does not exist, is disabled, or is pending deletion. {_KEY}",
     "KMSInvalidStateException": f"The KMS key is disabled or pending deletion. {_KEY}",
-    "KMSDisabledException": f"The KMS key is disabled. {_KEY}",
-    "DisabledException": f"The KMS key is disabled. {_KEY}",
     "KMSNotFoundException": f"The KMS key does not exist. {_KEY}",
     "InvalidNextToken": "The parameters changed while they were read. Deploy again.",
-    "PoliciesLimitExceededException": _POLICIES,
-    "PolicyLimitExceeded": _POLICIES,
-    "IncompatiblePolicyException": _POLICIES,
-    "InvalidPolicyTypeException": _POLICIES,
-    "InvalidPolicyAttributeException": _POLICIES,
     "InvalidAllowedPatternException": "Someone gave the parameter an invalid AllowedPattern. Correct the pattern.",
     "TooManyUpdates": "Other callers change the same parameter. Deploy again when they have finished.",
     # CloudFormation
@@ -106,40 +116,15 @@ _STEPS = {
     "PrivateTypeException": "The resource type is private. Activate it in this account and region.",
     "ResourceConflictException": "The resource is being changed. Deploy again when that has finished.",
     "ServiceLimitExceededException": "The service of the resource has reached a quota. Request a higher one.",
-    "NotStabilizedException": _HANDLER,
-    "NetworkFailureException": _HANDLER,
-    "HandlerFailureException": _HANDLER,
-    "HandlerInternalFailureException": _HANDLER,
     "InvalidParameterException": "The tagging API does not know the resource type, or finds the tags invalid.",
     "PaginationTokenExpiredException": "The list took too long. Deploy again.",
     # EventBridge
     "PutEvents ResourceNotFoundException": "The event bus does not exist. Check the parameter EventBus.",
     # Any service
     "ValidationException": f"AWS found the request invalid. {_CLOUDTRAIL}",
-    "InternalServerError": _FAULT,
-    "InternalFailure": _FAULT,
-    "InternalException": _FAULT,
-    "InternalServiceException": _FAULT,
-    "ServiceInternalErrorException": _FAULT,
-    "ServiceUnavailable": _FAULT,
-    "ThrottlingException": _QUOTA,
-    "Throttling": _QUOTA,
-    "ThrottledException": _QUOTA,
-    "RequestThrottled": _QUOTA,
-    "RequestThrottledException": _QUOTA,
-    "TooManyRequestsException": _QUOTA,
-    "RequestLimitExceeded": _QUOTA,
     "OptInRequired": "The account is not subscribed to the service, or the region is not enabled. Enable it.",
     "SubscriptionRequiredException": "The account is not subscribed to the service. Sign up for it.",
-    "UnrecognizedClientException": _CREDENTIALS,
-    "InvalidClientTokenId": _CREDENTIALS,
-    "AuthFailure": _CREDENTIALS,
-    "ExpiredToken": _EXPIRED,
-    "ExpiredTokenException": _EXPIRED,
-    "SignatureDoesNotMatch": _SIGNATURE,
-    "InvalidSignatureException": _SIGNATURE,
-    "RequestExpired": _SIGNATURE,
-    "RequestTimeTooSkewed": _SIGNATURE,
+    **{code: step for step, codes in _SHARED.items() for code in codes},
     **WITHOUT_RESPONSE,
 }
 """By error code, or by action and code where the code alone does not say enough."""

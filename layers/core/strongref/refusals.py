@@ -92,8 +92,6 @@ class ForeignParameterError(StrongRefError):
 
 
 class KeysError(StrongRefError):
-    """Something about keys of one stack's exports."""
-
     keys: Sequence[str]
 
     @property

@@ -50,7 +50,7 @@ def changed(template: TemplateText, plan: TemplateEdits) -> str:
     text_edits = [
         *map(edits.renaming, plan.renamings),
         *map(edits.replacement, plan.replacements),
-        *(edits.removal(each.path, moves=each.path in moved) for each in plan.removals),
+        *(edits.removal(each, moves=each in moved) for each in plan.removals),
         *edits.additions(plan.additions),
         *map(edits.removal, _macros(listed)),
     ]

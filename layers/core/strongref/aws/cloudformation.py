@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
-from strongref.protocol.ports import ResourceInfo, StackInfo
+from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
 
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.protocol.ports import NewStack
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")

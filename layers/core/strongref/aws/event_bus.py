@@ -9,13 +9,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.arns import Arn
 from strongref.aws.retry import CallFailedError
-from strongref.contract.notices import SOURCE
+from strongref.contract.notices import SOURCE, Notice
 from strongref.errors import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from strongref.contract.notices import Notice
 
 MAX_ENTRIES = 10
 """Events of one call (AWS: PutEvents)."""
@@ -25,8 +24,6 @@ MAX_BYTES = 250_000
 
 
 class BusEntry(TypedDict):
-    """An event of a call."""
-
     Source: str
     DetailType: str
     Detail: str

@@ -77,6 +77,5 @@ class Batch(Generic[T]):
             raise self._failures[min(self._failures)]
 
     def results(self) -> list[list[T]]:
-        """What the calls returned."""
         self.raise_failure()
         return [[self._results[at, number] for at in range(len(queue))] for number, queue in enumerate(self._queues)]

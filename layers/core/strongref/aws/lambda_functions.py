@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.aws.retry import CallFailedError, RetryingCaller
-from strongref.errors import ReinvokeError
+from strongref.errors import ReinvokeError, StrongRefError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock
 
 

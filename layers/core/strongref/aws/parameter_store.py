@@ -24,7 +24,7 @@ from strongref.errors import (
     TooManyTagsError,
     UndecryptableError,
 )
-from strongref.protocol.ports import BATCH
+from strongref.protocol.ports import BATCH, SideBySide
 from strongref.protocol.side_by_side import call_all, in_turn
 from strongref.text import some
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")

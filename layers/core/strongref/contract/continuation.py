@@ -64,7 +64,6 @@ class Continuation:
         return self.since + timedelta(seconds=self.timeout - MIN_SECONDS_LEFT)
 
     def next_event(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """The event for the next invocation."""
         since = self.since.isoformat(timespec="milliseconds")
         return {**raw, CONTINUATION_FIELD: {"Turn": self.invocation + 1, "Since": since}}
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class RequestType(StrEnum):
-    """The operation that CloudFormation requests."""
-
     CREATE = "Create"
     UPDATE = "Update"
     DELETE = "Delete"

@@ -115,7 +115,6 @@ class ExportScope:
         return f"/strongref/{tree}/{self.consumer}/{producer.account}/{producer.region}/{producer.stack}"
 
     def parameter_name(self, key: Key) -> str:
-        """The name of the parameter that holds the value of this key."""
         return f"{self.path('exports')}/{key}"
 
     def key(self, name: str) -> Key:

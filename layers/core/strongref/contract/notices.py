@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.arns import Arn
-from strongref.contract.names import ExportScope
+from strongref.contract.names import ExportScope, Key, Producer
 from strongref.refusals import ExportsKeptError, InUse
 from strongref.text import MANIFEST_SET, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from strongref.contract.event import Event
-    from strongref.contract.names import Key, Producer
 
 SOURCE = "strongref"
 """The source of the events."""

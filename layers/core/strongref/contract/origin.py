@@ -11,11 +11,10 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from urllib.parse import SplitResult
 
 VARIABLE = "STRONGREF_RESPONSE_HOSTS"
 """The environment variable that lists more hosts, separated by commas."""

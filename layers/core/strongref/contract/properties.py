@@ -30,8 +30,6 @@ _CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property that a template may give."""
-
     parse: Parser  # makes it typed
     default: object = None  # what it is where a template leaves it out; not parsed
     required: str = ""  # what must be given, as an error says it; empty if the property is optional

@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING
 
 from strongref import __version__
 from strongref.contract.format import WRITER, check_format
-from strongref.contract.names import Key
-from strongref.contract.values import ParameterType, Value
+from strongref.contract.names import ExportScope, Key
+from strongref.contract.values import Parameter, ParameterType, Value
 from strongref.errors import NewerFormatError, UndecryptableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from strongref.contract.names import ExportScope
-    from strongref.contract.values import Parameter
 
 PART_BYTES = 4096
 """The size of one parameter of the standard tier (AWS: PutParameter, Value)."""
@@ -95,7 +93,6 @@ class StoredRecord:
 
 
 def part_name(scope: ExportScope, logical_id: str, number: int) -> str:
-    """The parameter name of a record's part."""
     return f"{scope.path('records')}/{logical_id}{f'.{number}' if number else ''}"
 
 

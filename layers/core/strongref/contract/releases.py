@@ -44,7 +44,6 @@ class Release:
 
     @property
     def name(self) -> str:
-        """The parameter of the trace."""
         return self._named(short_hash(self.key)) if self._is_long else self._named(self.key)
 
     def _named(self, key: str) -> str:

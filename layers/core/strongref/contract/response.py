@@ -26,8 +26,6 @@ MIN_REASON = 100
 
 
 class ResponseStatus(StrEnum):
-    """The status field of a response."""
-
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
 
@@ -42,8 +40,6 @@ class Response:
 
 
 class ResponseTooLargeError(StrongRefError):
-    """The attributes of an Import do not fit into a response."""
-
     counted = ErrorMetric.REJECTED
     size: int
     names: list[str]  # the attributes without which the rest fits, largest first

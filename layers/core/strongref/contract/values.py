@@ -7,21 +7,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import MAX_LEVELS, Key, is_level
-from strongref.errors import BadRequestError
+from strongref.errors import BadRequestError, UndecryptableError
 from strongref.text import NAMES_LIMIT, attribute_name, cut, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from strongref.errors import UndecryptableError
 
 MAX_BYTES = 8192
 """Of an advanced parameter's value (AWS: PutParameter, Value)."""
 
 
 class ParameterType(StrEnum):
-    """A parameter's type, in SSM's words."""
-
     STRING = "String"
     STRING_LIST = "StringList"
     SECURE = "SecureString"

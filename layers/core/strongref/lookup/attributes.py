@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from strongref.lookup.errors import DynamicReferenceError, NoSuchAttributeError, UnsupportedAttributeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from strongref.aws.cloud_control import Resource
     from strongref.untyped import AnyJson
 

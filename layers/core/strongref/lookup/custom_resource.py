@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn, is_arn
 from strongref.aws.errors import LookUpDeniedError
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.properties import Property, Table, must_be, parse_region, parse_strings, parse_text, read, shown
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError
@@ -19,9 +19,6 @@ from strongref.lookup.query import ResourceQuery
 from strongref.text import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from strongref.contract.event import Event
     from strongref.contract.names import StackArn
     from strongref.contract.properties import Properties
     from strongref.lookup.finder import Finder
@@ -171,8 +168,6 @@ def _region(given: str | None, arn: str | None, stack: StackArn) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLookup:
-    """The use case of the lookup function."""
-
     finder: Callable[[str, Clock], Finder]  # finds resources in a region, for as long as a clock allows
 
     def handle(self, event: Event, clock: Clock) -> Response:

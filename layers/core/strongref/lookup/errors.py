@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.aws.errors import NoSuchResourceError
+from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
@@ -13,7 +13,6 @@ from strongref.text import NAMES_LIMIT, cut, some
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from strongref.aws.errors import LookUpDeniedError
 
 _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""
@@ -34,8 +33,6 @@ class ResourceQueryError(RejectedLookupError):
 
 
 class UnknownTypeError(RejectedLookupError):
-    """The table has no such type."""
-
     close: Sequence[str] = ()  # the types with the most similar names
 
     def __str__(self) -> str:
@@ -80,8 +77,6 @@ class UnrelatedArnError(NoSuchResourceError):
 
 
 class AmbiguousError(RejectedLookupError):
-    """Several resources match."""
-
     wanted: str  # what was looked for, as in `physical ID web`
     identifiers: Sequence[str]  # the primary identifiers of those that match
 
@@ -106,8 +101,6 @@ class TooManyError(RejectedLookupError):
 
 
 class NoSuchAttributeError(RejectedLookupError):
-    """A resource has no attribute of that name."""
-
     identifier: str
     name: str  # as in `Endpoint.Address`
     close: Sequence[str]  # the attributes with the most similar names
@@ -142,8 +135,6 @@ class DynamicReferenceError(RejectedLookupError):
 
 
 class AttributesTooLargeError(RejectedLookupError):
-    """The attributes of a resource do not fit into a response."""
-
     size: int  # of the response, in bytes
     names: Sequence[str]  # the attributes to leave out so that the rest fits, largest first
     named: bool = field(kw_only=True)  # whether the attributes were requested by name

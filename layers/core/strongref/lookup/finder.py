@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.lookup.reader import ResourceReader
+from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
 from strongref.lookup.search import ResourceSearch
 
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import ResourceQuery
-    from strongref.lookup.reader import CloudControl, Tagging
 
 
 class Finder:

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from strongref.arns import Arn, is_arn
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.matching import parts_agree, unique_positions
-from strongref.lookup.overrides import STRATEGIES, ArnResource, Candidates, Identifier, NameSearch
+from strongref.lookup.overrides import STRATEGIES, ArnResource, Candidates, Identifier, Interpreted, NameSearch
 from strongref.lookup.query import LookupScope
-from strongref.lookup.resource_types import SEPARATOR, resource_type_of
+from strongref.lookup.resource_types import SEPARATOR, ResourceType, resource_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from strongref.lookup.overrides import Interpreted
-    from strongref.lookup.resource_types import ResourceType
 
 
 @dataclass(frozen=True, slots=True)

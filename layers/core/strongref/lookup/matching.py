@@ -6,19 +6,16 @@ name. If an ARN does not say whether its last segment is the whole name, the res
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
-from strongref.lookup.resource_types import SEPARATOR
+from strongref.lookup.resource_types import SEPARATOR, ResourceType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import LookupScope
-    from strongref.lookup.resource_types import ResourceType
     from strongref.untyped import AnyJson
 
 

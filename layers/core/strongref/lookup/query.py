@@ -49,8 +49,6 @@ class ResourceQuery:
 
 @dataclass(frozen=True, slots=True)
 class LookupScope:
-    """The region and account where resources are looked up."""
-
     region: str  # as in `eu-west-1`
     account: str | None = None  # the account ID; None if unknown
 

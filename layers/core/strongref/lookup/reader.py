@@ -36,14 +36,12 @@ class CloudControl(Protocol):
 
     def get(self, type_name: str, identifier: str) -> Resource:
         """The resource with that primary identifier (GetResource)."""
-        ...
 
     def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
         """Every resource of a type, page by page (ListResources).
 
         `model` has the properties that its list handler requires; it may be empty.
         """
-        ...
 
 
 class Tagging(Protocol):
@@ -51,7 +49,6 @@ class Tagging(Protocol):
 
     def arns(self, resource_types: Iterable[str], tags: Mapping[str, str]) -> Iterator[str]:
         """The ARNs of resources that have all of these tags (GetResources)."""
-        ...
 
 
 class ResourceReader:

@@ -113,7 +113,6 @@ def resource_type_of(type_name: str) -> ResourceType:
 
 
 def types() -> tuple[str, ...]:
-    """The name of every known type."""
     return (*_lines(), *REPLACED)
 
 

@@ -12,8 +12,8 @@ from strongref.lookup.arn_search import ArnSearch
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, ResourceQueryError, UnrelatedArnError
 from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret
 from strongref.lookup.overrides import PARENT_AND_OWN, ArnResource, Candidates, Identifier, NameSearch, with_derived
-from strongref.lookup.query import LookupScope
-from strongref.lookup.reader import ResourceProbe
+from strongref.lookup.query import LookupScope, ResourceQuery
+from strongref.lookup.reader import ResourceProbe, ResourceReader, Tagging
 from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 from strongref.text import some
 
@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
-    from strongref.lookup.query import ResourceQuery
-    from strongref.lookup.reader import ResourceReader, Tagging
 
 
 class ResourceSearch:
-    """The search for one query."""
-
     def __init__(self, reader: ResourceReader, tagging: Tagging | None, query: ResourceQuery) -> None:
         self._resource_type = resource_type_of(query.type_name)
         self._type_name = self._resource_type.type_name

@@ -26,13 +26,6 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
-    """A key that is removed, with everything below it."""
-
-    path: Path  # of the key
-
-
-@dataclass(frozen=True, slots=True)
 class Addition:
     """A new entry at the end of a map."""
 
@@ -44,11 +37,9 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class TemplateEdits:
-    """All edits of a template."""
-
     renamings: tuple[Renaming, ...] = ()
     replacements: tuple[Replacement, ...] = ()
-    removals: tuple[Removal, ...] = ()
+    removals: tuple[Path, ...] = ()  # of keys, which go with everything below them
     additions: tuple[Addition, ...] = ()
 
     def __bool__(self) -> bool:
@@ -66,7 +57,7 @@ class TemplateEdits:
         """The edited part of a template at a path."""
         renamed = {each.path: each.becomes for each in self.renamings}
         replaced = {each.path: each.value for each in self.replacements}
-        removed = {each.path for each in self.removals}
+        removed = set(self.removals)
         added: dict[Path, dict[str, Node]] = {}
         for each in self.additions:
             added.setdefault(each.path, {})[each.key] = each.value

@@ -56,21 +56,15 @@ class ReferenceAndIDError(TemplateError):
 
 
 class MissingExportNameError(TemplateError):
-    """A reference does not name an export."""
-
     sentence = "must be the name of an export, as text and not a function; for a part of a map, as in Alb.Arn"
 
 
 class MissingKeyError(TemplateError):
-    """A required key is missing."""
-
     what: str  # as in `the exporting stack's name`
     sentence = "{what} is missing"
 
 
 class UnknownKeyError(TemplateError):
-    """An unknown key."""
-
     allowed: Sequence[str]
 
     @property
@@ -153,8 +147,6 @@ class PartError(TemplateError):
 
 
 class BadParameterError(MacroError):
-    """A bad parameter of the transform."""
-
     parameter: str
     problem: str
     sentence = "Parameter {parameter:200} of the transform StrongRef {problem:500}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,11 @@ from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
 from strongref.macro.references import as_sent
-from strongref.macro.scan import ImportPlaceholder
-from strongref.macro.template import SharedProperties, described, is_function, mentions, sampled
+from strongref.macro.scan import ImportPlaceholder, ResourceExports
+from strongref.macro.template import Node, Path, SharedProperties, described, is_function, mentions, sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from strongref.macro.errors import TemplateError
-    from strongref.macro.scan import ResourceExports
-    from strongref.macro.template import Node, Path
 
 AS, VALUES, SECURE = "As", "Values", "SecureKeys"
 NAMES = (AS, SECURE)

@@ -8,22 +8,14 @@ and accepts no refusal then. An Export with fewer values is updated before that,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from strongref.contract.hold_outputs import HOLD, can_have_hold, hold_name
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref.macro.errors import BadPropertyError, ConflictError, WrongShapeError
-from strongref.macro.export_properties import OPTIONS, SECURE, VALUES
-from strongref.macro.template import IF, NO_VALUE, is_function, make_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from strongref.macro.errors import TemplateError
-    from strongref.macro.export_properties import ExportPart
-    from strongref.macro.template import Node, Path, SharedProperties
+from strongref.macro.errors import BadPropertyError, ConflictError, TemplateError, WrongShapeError
+from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
+from strongref.macro.template import IF, NO_VALUE, Node, Path, SharedProperties, is_function, make_id
 
 _MOST_CONDITIONS = 100
 """Each is a level of `Fn::If` in the Export, and its text grows with their square: to 300 KB here, of 1 MB allowed."""
@@ -31,8 +23,6 @@ _MOST_CONDITIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class MacroExport:
-    """An Export that the macro adds."""
-
     origins: tuple[Path, ...]  # the paths of the `Exports` in it
     path: Path  # of the map that gets it
     logical_id: str

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_outputs import HOLD, hold_output, hold_output_id
 from strongref.contract.names import short_hash
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.edits import Addition
-from strongref.macro.errors import BadPropertyError, NameInUseError
-from strongref.macro.template import FOR_EACH
+from strongref.macro.errors import BadPropertyError, NameInUseError, TemplateError
+from strongref.macro.template import FOR_EACH, Node, Template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from strongref.macro.errors import TemplateError
     from strongref.macro.exports import MacroExport
-    from strongref.macro.template import Node, Template
 
 OUTPUTS = "Outputs"
 

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from strongref.contract.requests import IMPORT_TYPE, IMPORTER
 from strongref.contract.response import RESPONSE_LIMIT
-from strongref.macro.conditions import weakest
+from strongref.macro.conditions import When, weakest
 from strongref.macro.references import FROM
-from strongref.macro.template import make_id
+from strongref.macro.template import Node, SharedProperties, make_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from strongref.macro.conditions import When
     from strongref.macro.scan import ImportPlaceholder
-    from strongref.macro.template import Node, SharedProperties
 
 VALUE_BYTES = 256
 """The assumed size of a value, unless the template sets another: most ARNs have about 100."""
@@ -44,8 +40,6 @@ _BRACES = len("{}") - len(",")
 
 @dataclass(frozen=True, slots=True)
 class MacroImport:
-    """An Import that the macro adds."""
-
     logical_id: str
     source: SharedProperties
     when: When
@@ -53,7 +47,6 @@ class MacroImport:
 
     @property
     def resource(self) -> dict[str, Node]:
-        """As in a template."""
         properties = self.source.properties
         origin = properties.pop(FROM)
         condition = {"Condition": self.when.name} if self.when.name else {}

@@ -6,7 +6,7 @@ and none of them holds such a map.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -23,13 +23,10 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.macro.template import IF, SharedProperties, described, is_function
+from strongref.macro.template import IF, Node, Path, SharedProperties, described, is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from strongref.macro.errors import TemplateError
-    from strongref.macro.template import Node, Path
 
 ONE, MANY = "Ref", "Refs"
 FROM = "From"
@@ -44,8 +41,6 @@ _NOTHING = (None, "")
 
 @dataclass(frozen=True, slots=True)
 class TemplateReference:
-    """A reference of a template."""
-
     source: SharedProperties  # where its value comes from, and how: the importer's properties without `Names`
     name: str  # of the export, with dots between levels
 

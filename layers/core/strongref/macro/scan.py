@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from strongref.macro.conditions import ALWAYS
+from strongref.macro.conditions import ALWAYS, When
 from strongref.macro.edits import Renaming, Replacement, TemplateEdits
 from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
 from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
-from strongref.macro.template import IF, MACRO, described, is_function, loop, mentions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from strongref.macro.conditions import When
-    from strongref.macro.template import Node, Path, Template
+from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function, loop, mentions
 
 _REFERENCE = "a reference, which is a map with From"
 
@@ -31,8 +24,6 @@ class ImportPlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class ResourceExports:
-    """The `Exports` of a resource."""
-
     path: Path  # of the map that has the resource
     logical_id: str  # the resource's
     given: Node = field(repr=False)  # the value of `Exports`
@@ -42,8 +33,6 @@ class ResourceExports:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScan:
-    """The references and exports of a template, and their problems."""
-
     renamings: list[Renaming] = field(default_factory=list)  # of the keys of references
     replacements: list[Replacement] = field(default_factory=list)  # of references, with imported values as placeholders
     imported: list[ImportPlaceholder] = field(default_factory=list)  # all imported values, including those in exports
@@ -67,7 +56,6 @@ class _Context:
 
 
 def scan(template: Template) -> TemplateScan:
-    """Scan a template."""
     walk = _Scanner()
     walk.inside(template.get("Globals"), ("Globals",), _Context())
     for section in ("Resources", "Outputs"):

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and positions that lead to something, from the template's top."""
@@ -52,7 +49,6 @@ class SharedProperties:
 
     @property
     def properties(self) -> dict[str, Node]:
-        """As in a template."""
         read: dict[str, Node] = json.loads(self.text)
         return read
 

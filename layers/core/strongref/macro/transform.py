@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import getitem
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_outputs import HOLD, MAX_LOGICAL_ID
-from strongref.macro.edits import Addition, Removal, TemplateEdits
+from strongref.macro.edits import Addition, TemplateEdits
 from strongref.macro.errors import (
     BadParameterError,
     BadPropertyError,
@@ -18,21 +18,15 @@ from strongref.macro.errors import (
     TooDeepError,
     TransformFailedError,
 )
-from strongref.macro.export_properties import export_parts
-from strongref.macro.exports import exports
+from strongref.macro.export_properties import ExportPart, export_parts
+from strongref.macro.exports import MacroExport, exports
 from strongref.macro.hold_outputs import hold_outputs, hold_problems
-from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, imports
+from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, MacroImport, imports
 from strongref.macro.scan import ImportPlaceholder, scan
-from strongref.macro.template import DEPTH_LIMIT, too_deep
+from strongref.macro.template import DEPTH_LIMIT, Node, Template, too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from strongref.macro.errors import TemplateError
-    from strongref.macro.export_properties import ExportPart
-    from strongref.macro.exports import MacroExport
-    from strongref.macro.imports import MacroImport
-    from strongref.macro.template import Node, Template
 
 RESOURCES, CONDITIONS = "Resources", "Conditions"
 
@@ -99,7 +93,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     return TemplateEdits(
         tuple(found.renamings),
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
-        tuple(Removal((*each.path, each.logical_id, "Exports")) for each in found.exports),
+        tuple((*each.path, each.logical_id, "Exports") for each in found.exports),
         (
             *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
             *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),

@@ -15,19 +15,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.contract.fence import TagScan
-from strongref.errors import OutOfTimeError, UnfinishedError
+from strongref.contract.fence import Fence, TagScan
+from strongref.errors import OutOfTimeError, StrongRefError, UnfinishedError
 from strongref.protocol.fences import FenceHolder, FenceLease, OwnFence, with_each
-from strongref.protocol.lag import MustWaitError
+from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from strongref.contract.fence import Fence
     from strongref.contract.names import ExportScope
-    from strongref.errors import StrongRefError
-    from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 

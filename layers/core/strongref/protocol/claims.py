@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
-from strongref.contract.values import select
+from strongref.contract.values import Parameter, Value, select
 from strongref.errors import TAG_LIMIT, AlreadyExistsError, StrongRefError, TooManyTagsError
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
@@ -28,7 +28,6 @@ from strongref.refusals import ChangingError, TooManyClaimsError, UnsettledError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from strongref.contract.values import Parameter, Value
     from strongref.protocol.hold_keeper import HoldKeeper
     from strongref.protocol.missing_exports import ImportingAccount
     from strongref.protocol.ports import Ports, Store
@@ -45,8 +44,6 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """Who claims."""
-
     generation: str  # what its claims are distinguished by; an Import's physical ID
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
     importer: ImportingAccount  # on whose behalf
@@ -124,7 +121,7 @@ class ClaimAttempt:
             raise self._changing()
         call_all(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
-        if not self._is_unchanged(found):
+        if self.store.get(list(found)) != found:  # The very parameters that were claimed, version and date included.
             raise self._changing()
         now = self._recorded()
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
@@ -167,10 +164,6 @@ class ClaimAttempt:
             raise error or why
         logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
         self._is_held_later = True
-
-    def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
-        """The second read: whether these are the very parameters that were claimed, version and date included."""
-        return self.store.get(list(found)) == found
 
     def _recorded(self) -> RecordedExports:
         recorded = RecordedExports.read(self.store, self.scope).readable()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope, consumer_prefix
+from strongref.contract.names import ExportScope, Key, consumer_prefix
 from strongref.contract.values import select
 from strongref.log import logger
-from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
@@ -19,8 +19,6 @@ from strongref.refusals import ChangingError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from strongref.contract.names import Key
-    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock

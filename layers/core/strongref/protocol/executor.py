@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import owner_tag
-from strongref.contract.record import encode, part_name
+from strongref.contract.names import ExportScope, owner_tag
+from strongref.contract.record import Record, encode, part_name
 from strongref.contract.values import Value
 from strongref.errors import AlreadyExistsError, StoreError
 from strongref.log import logger
@@ -25,19 +25,13 @@ from strongref.protocol.plan import (
     WriteRecord,
     show,
 )
-from strongref.protocol.ports import BATCH
-from strongref.protocol.stored_exports import split_tags
+from strongref.protocol.ports import BATCH, Store
+from strongref.protocol.stored_exports import ExportIdentity, split_tags
 from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from strongref.contract.names import ExportScope
-    from strongref.contract.record import Record
     from strongref.protocol.plan import ExportPlan, Instruction
-    from strongref.protocol.ports import Store
     from strongref.protocol.recreation import PatientWriter
-    from strongref.protocol.stored_exports import ExportIdentity
 
 OTHER_TYPE = "HierarchyTypeMismatchException"
 """The code of an overwrite that would change a parameter's type (AWS: PutParameter)."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
-from strongref.contract.notices import propagated_text
+from strongref.contract.event import Event, RequestType
+from strongref.contract.names import Key
+from strongref.contract.notices import ImportedValue, change_refused, propagated_text, values_kept, values_propagated
 from strongref.errors import (
     OutdatedRequestError,
     PartialCreateError,
@@ -23,29 +24,27 @@ from strongref.errors import (
 )
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.export_index import ExportIndex
-from strongref.protocol.export_notices import notices_of_overrides, notices_of_refusal
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
-from strongref.protocol.plan import refusal_of
+from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import read_behind_fences
+from strongref.protocol.snapshot import Snapshot, read_behind_fences
 from strongref.protocol.verification import is_given_up, is_superseded
-from strongref.refusals import ExportsKeptError, InUse
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref.contract.event import Event
+    from strongref.contract.notices import Notice
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.export_event import ExportEvent
-    from strongref.protocol.export_notices import Planned
-    from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Stacks
-    from strongref.protocol.snapshot import Snapshot
     from strongref.protocol.stored_exports import StoredExports
+
+Planned = tuple["Snapshot", "ExportPlan"]
+"""What was found in one place, and what to do there."""
 
 PROMPT = timedelta(seconds=1)
 PROMPT_DELIVERY = timedelta(seconds=10)
@@ -54,8 +53,6 @@ PROMPT_DELIVERY = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What an attempt came to."""
-
     stored: Sequence[StoredExports]  # what was stored before
     reason: str = ""  # what to report in the stack's events about claimed values that were changed or kept
 
@@ -200,3 +197,39 @@ def plans_for(
     if overrides and is_superseded(event, stacks):
         return plans_for(event, wanted, Phase.UPDATE, snapshots, stacks)
     return plans
+
+
+def notices_of_refusal(event: Event, refusal: Refusal, planned: Sequence[Planned]) -> Iterator[Notice]:
+    """The notice of a change that claims forbid. A refusal for another reason concerns only the person who deploys."""
+    if not isinstance(refusal, ExportsInUseError):
+        return
+    in_use = [
+        ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
+        for snapshot, plan in planned
+        for each in plan.refusals
+        if isinstance(each, ExportsInUseError)
+        for use in each.in_use
+    ]
+    yield change_refused(event, in_use, str(refusal))
+
+
+def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[Notice]:
+    """The notices of claimed values that were changed or withdrawn, given the places whose record says so by now.
+
+    A plan for the same place that is made later finds them in the record, or no longer in it: each value counts once,
+    however many invocations work on the event.
+    """
+    if changed := [each for snapshot, plan in recorded for each in _imported(snapshot, plan, plan.propagated)]:
+        yield values_propagated(event, changed)
+    if kept := [
+        each
+        for snapshot, plan in recorded
+        for each in _imported(snapshot, plan, plan.kept)
+        if each.key in snapshot.stored.recorded
+    ]:
+        yield values_kept(event, kept)
+
+
+def _imported(snapshot: Snapshot, plan: ExportPlan, claimed: Mapping[Key, Importers]) -> Iterator[ImportedValue]:
+    for key, importers in claimed.items():
+        yield ImportedValue(snapshot.destination.region, plan.scope, key, importers)

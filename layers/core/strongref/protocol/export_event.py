@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError
 from strongref.protocol.snapshot import Destination, recorded_scopes
-from strongref.protocol.stored_exports import ExportIdentity
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from strongref.contract.event import Event
     from strongref.contract.names import Key, StackArn
     from strongref.protocol.ports import Ports
-    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
 
 
@@ -29,8 +27,6 @@ def physical_id(stack: StackArn, logical_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportEvent:
-    """One event of an Export, parsed."""
-
     export: ExportIdentity
     # where to publish what, in the order in which they are written: new ones before those that it leaves
     destinations: tuple[Destination, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.errors import BadRequestError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.export_attempt import ExportAttempt, plans_for
@@ -19,7 +19,6 @@ from strongref.protocol.snapshot import read_behind_fences, read_scope
 from strongref.protocol.verification import is_in_use
 
 if TYPE_CHECKING:
-    from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """Carries out the events of Exports."""
-
     ports: Ports
 
     def handle(self, event: Event, clock: Clock) -> Response:

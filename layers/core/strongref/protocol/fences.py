@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,16 +12,14 @@ from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, StrongRefError
 from strongref.log import logger
-from strongref.protocol.time import OnClock, Until
+from strongref.protocol.time import Clock, OnClock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
 
     from strongref.contract.names import ExportScope
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, Store
-    from strongref.protocol.time import Clock
 
 T = TypeVar("T")
 
@@ -37,8 +35,6 @@ CLOCK_SKEW_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FenceHolder:
-    """Who puts up fences."""
-
     name: str  # among the holders of a scope; a random token makes it unique
     says: str  # who that is, for people
     work: str = ""  # the request being carried out, if another invocation can continue it behind the same fences
@@ -162,7 +158,6 @@ class FenceLease(OnClock):
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
-        """Put the fences up."""
         lease = cls(clock, fences, reserve, clock.now(), clock.now())
         lease._put_up(clock)
         lease.began = clock.now()

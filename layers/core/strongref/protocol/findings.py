@@ -11,19 +11,16 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG
-from strongref.contract.record import Record, part_name
+from strongref.contract.names import RESTORED_TAG, ExportScope, Key
+from strongref.contract.record import Record, StoredRecord, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.stored_exports import Owner
+from strongref.protocol.stored_exports import Owner, ValueTags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import StoredRecord
     from strongref.contract.values import Value
-    from strongref.protocol.stored_exports import ValueTags
 
 
 class Resolution(Enum):
@@ -88,16 +85,11 @@ class FindingType(StrEnum):
     @property
     def resolution(self) -> Resolution:
         match self:
-            case (
-                FindingType.IMPORTED_ORPHAN
-                | FindingType.CHANGED_BY_HAND
-                | FindingType.FOREIGN
-                | FindingType.UNREADABLE_RECORD
-            ):
+            case FindingType.IMPORTED_ORPHAN | FindingType.CHANGED_BY_HAND | FindingType.FOREIGN:
                 return Resolution.REPORTED
-            case FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE | FindingType.NEWER_FORMAT:
+            case FindingType.UNREADABLE_RECORD | FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE:
                 return Resolution.REPORTED
-            case FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL:
+            case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL:
                 return Resolution.REPORTED
             case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED:
                 return Resolution.NOTED
@@ -106,8 +98,6 @@ class FindingType(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing that was found."""
-
     kind: FindingType  # what it is
     parameter: str  # the name of the parameter that it is about
     stacks: tuple[str, ...] = ()  # the ARNs of the stacks that are concerned
@@ -116,8 +106,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSnapshot:
-    """What is stored in a scope."""
-
     records: Mapping[str, StoredRecord]  # by logical ID, as found
     stored: Mapping[Key, Value]  # the values
     tags: Mapping[Key, ValueTags]  # what the tags of values say; of those whose tags were read
@@ -181,6 +169,13 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     return repairs
 
 
+_UNREADABLE = {
+    NewerFormatError: FindingType.NEWER_FORMAT,
+    UndecryptableError: FindingType.UNDECRYPTABLE,
+    type(None): FindingType.UNREADABLE_RECORD,
+}
+
+
 def _examine_records(
     scope: ExportScope, found: ScopeSnapshot, repairs: Repairs
 ) -> tuple[Mapping[Key, Mapping[str, Record]], Mapping[str, Record]]:
@@ -189,7 +184,7 @@ def _examine_records(
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
         if stored.torn:
-            kind, name = _unreadable(stored), part_name(scope, logical_id, 0)
+            kind, name = _UNREADABLE[type(stored.why)], part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
         if stored.record and (why := found.unasked.get(stored.record.stack)):
             name = part_name(scope, logical_id, 0)
@@ -203,15 +198,6 @@ def _examine_records(
             for key in stored.record.values:
                 live.setdefault(key, {})[logical_id] = stored.record
     return live, orphaned
-
-
-def _unreadable(stored: StoredRecord) -> FindingType:
-    match stored.why:
-        case NewerFormatError():
-            return FindingType.NEWER_FORMAT
-        case UndecryptableError():
-            return FindingType.UNDECRYPTABLE
-    return FindingType.UNREADABLE_RECORD
 
 
 def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:

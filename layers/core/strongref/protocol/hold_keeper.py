@@ -8,11 +8,11 @@ cannot lose its producer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.hold_stacks import HOLD_TYPE
+from strongref.contract.hold_stacks import HOLD_TYPE, HoldStack
 from strongref.contract.names import StackArn
 from strongref.errors import (
     OUT_OF_TIME,
@@ -24,16 +24,13 @@ from strongref.errors import (
 )
 from strongref.log import logger
 from strongref.protocol.hold_steps import HoldStep, next_step
-from strongref.protocol.ports import NewStack
+from strongref.protocol.ports import NewStack, Ports, StackInfo
 from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
-    from datetime import datetime
 
-    from strongref.contract.hold_stacks import HoldStack
-    from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
 PAUSE = 2.0
@@ -214,7 +211,6 @@ class HoldKeeper:
         return in_progress
 
     def _change(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> None:
-        """Create or update the hold stack."""
         self._count_try()
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():

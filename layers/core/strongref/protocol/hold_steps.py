@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class HoldStep(Enum):
-    """What to do about a hold stack."""
-
     NONE = "none"
     """It holds what it should."""
     CREATE = "create"

@@ -12,9 +12,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import SHARED, ExportScope, StackArn, claim_tag, short_hash
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
 from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
@@ -32,8 +32,6 @@ from strongref.text import attribute_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from strongref.contract.event import Event
-    from strongref.contract.names import Key
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
@@ -57,8 +55,6 @@ def attributes(values: Mapping[Key, Value]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """Carries out the events of Imports."""
-
     ports: Ports
 
     def handle(self, event: Event, clock: Clock) -> Response:
@@ -71,7 +67,6 @@ class Importer:
         return self._delete(event, clock) if event.request_type is RequestType.DELETE else self._import(event, clock)
 
     def _import(self, event: Event, clock: Clock) -> Response:
-        """Parse, read, claim, verify, answer."""
         stack = event.stack_arn
         request = ImportRequest.parse(event.properties, stack)
         generation = physical_id(stack, event.logical_id, request)

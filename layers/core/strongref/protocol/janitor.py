@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX
-from strongref.contract.names import RESTORED, SHARED, ExportScope
-from strongref.contract.notices import Observation, findings_reported, repairs_made
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
+from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError
@@ -22,8 +22,8 @@ from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_failures import log_failure, tolerated
-from strongref.protocol.janitor_holds import HoldTender, add_claims
+from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
+from strongref.protocol.janitor_holds import Claim, HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
@@ -33,11 +33,7 @@ from strongref.refusals import ChangingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref.contract.names import Key
-    from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_failures import Failed
-    from strongref.protocol.janitor_holds import Claim
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -82,8 +78,6 @@ class JanitorProgress:
 
 @dataclass(frozen=True, slots=True)
 class Janitor:
-    """Looks after one region's store."""
-
     ports: Ports  # what calls go through; its patience is how long to wait for an exporter at work
     region: str
     account: str

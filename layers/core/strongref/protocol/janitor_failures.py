@@ -18,11 +18,9 @@ class Failed(Protocol):
 
     def __call__(self, message: str, error: StrongRefError, /, **about: str) -> None:
         """A message for the log, the reason, and the names of what it is about."""
-        ...
 
 
 def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
-    """Log it."""
     logger.error(message, extra={**about, "error": str(error)})
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
-from strongref.contract.names import BadArnError, Producer, StackArn, claim_tag
+from strongref.contract.names import BadArnError, ExportScope, Key, Producer, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
 from strongref.protocol.hold_steps import HoldStep
@@ -29,8 +29,6 @@ from strongref.refusals import ChangingError, HoldPendingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.stored_exports import ValueTags

@@ -14,14 +14,13 @@ from strongref.contract.names import BadArnError, ExportScope, Producer, StackAr
 from strongref.contract.values import ParameterType
 from strongref.errors import NewerFormatError
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_failures import log_failure, tolerated
+from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
-    from strongref.protocol.janitor_failures import Failed
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class ImportingAccount(NamedTuple):
-    """The importing side."""
-
     account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
     consumer: str  # the consumer name that exports to it have
 

@@ -39,8 +39,6 @@ class ClaimPolicy(Flag):
 
 
 class ImportPolicy(Enum):
-    """What an import does."""
-
     CLAIM = "claim"
     """Hold, claim and verify; what cannot be held is refused."""
     CLAIM_UNHELD = "claim unheld"
@@ -70,8 +68,6 @@ _ROLLBACK = {on_change: policy | ClaimPolicy.KEEP for on_change, policy in _AS_A
 
 
 class PhasePolicy(NamedTuple):
-    """What exports and imports do in a phase."""
-
     exports: Mapping[OnChange, ClaimPolicy]  # by what their properties ask for
     imports: ImportPolicy
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import UndecryptableError
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
@@ -26,83 +26,73 @@ Refusal = ConflictingExportError | ForeignParameterError | ExportsInUseError | U
 
 
 @dataclass(frozen=True, slots=True)
-class WriteRecord:
-    """Replace the record of an Export, or delete it."""
-
+class _OfRecord:
     logical_id: str  # of the Export
     record: Record | None  # None deletes it
     used: frozenset[int]  # the numbers of the parts that the record has now
+
+
+class WriteRecord(_OfRecord):
+    """Replace the record of an Export, or delete it."""
 
     def __str__(self) -> str:
         return f"{'write' if self.record else 'delete'} the record of {self.logical_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class CloseRecord:
-    """Mark the record that was written open as complete. Its fields are those of `WriteRecord`."""
-
-    logical_id: str
-    record: Record | None
-    used: frozenset[int]
+class CloseRecord(_OfRecord):
+    """Mark the record that was written open as complete."""
 
     def __str__(self) -> str:
         return f"close the record of {self.logical_id}"
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class _OfKey:
+    verb: ClassVar[str]
+    key: Key
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTaggedValue(_OfKey):
+    value: Value
+    tags: Mapping[str, str]
+
+
+class Create(_OfTaggedValue):
     """Create a parameter with its tags."""
 
-    key: Key
-    value: Value
-    tags: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return f"create {self.key}"
+    verb = "create"
 
 
 @dataclass(frozen=True, slots=True)
-class Overwrite:
+class Overwrite(_OfKey):
     """Write a value over an existing parameter."""
 
-    key: Key
+    verb = "overwrite"
     value: Value
 
-    def __str__(self) -> str:
-        return f"overwrite {self.key}"
 
-
-@dataclass(frozen=True, slots=True)
-class TakeOwnership:
+class TakeOwnership(_OfTaggedValue):
     """Add owner tags to a parameter; create it if it has gone."""
 
-    key: Key
-    value: Value
-    tags: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return f"take ownership of {self.key}"
+    verb = "take ownership of"
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUpOwnership:
+class GiveUpOwnership(_OfKey):
     """Remove the Export's own owner tag: another Export still publishes the value."""
 
-    key: Key
-
-    def __str__(self) -> str:
-        return f"give up ownership of {self.key}"
+    verb = "give up ownership of"
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveClaims:
+class RemoveClaims(_OfKey):
     """Remove stale claims: the tags' keys, and the ARNs of the stacks that they name."""
 
-    key: Key
+    verb = "remove stale claims from"
     claims: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return f"remove stale claims from {self.key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +110,6 @@ Instruction = WriteRecord | CloseRecord | Create | Overwrite | TakeOwnership | G
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """What one Export does in one scope."""
-
     scope: ExportScope  # where
     # in the order in which they are carried out; empty where the plan is refused
     instructions: tuple[Instruction, ...] = ()

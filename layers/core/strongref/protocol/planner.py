@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import owner_tag
-from strongref.contract.record import Record
+from strongref.contract.names import ExportScope, Key, owner_tag
+from strongref.contract.record import Record, RequestStamp
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.plan import (
     CloseRecord,
@@ -30,8 +30,6 @@ from strongref.refusals import ConflictingExportError, ExportsInUseError, Foreig
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
     from strongref.protocol.plan import Importers, Instruction, Refusal
 

@@ -37,7 +37,6 @@ class SideBySide(Protocol):
         Raises:
             Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
         """
-        ...
 
 
 class Store(Protocol):
@@ -52,14 +51,12 @@ class Store(Protocol):
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         """The existing parameters among these names, by name (GetParameters, 10 per call)."""
-        ...
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         """Every parameter below a path, at any depth, by name (GetParametersByPath, 10 per page).
 
         If SecureStrings are not decrypted, no KMS permission is needed.
         """
-        ...
 
     def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
         """Create a parameter with its tags in one call.
@@ -67,19 +64,15 @@ class Store(Protocol):
         Raises:
             AlreadyExistsError: a parameter of that name exists; nothing was written.
         """
-        ...
 
     def overwrite(self, name: str, kind: ParameterType, text: str) -> int:
         """Write a new version and return its number. 1 means that it did not exist; it was created without tags."""
-        ...
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete parameters; missing ones are ignored (DeleteParameters, 10 per call)."""
-        ...
 
     def tags(self, name: str) -> dict[str, str] | None:
         """A parameter's tags; None if the parameter does not exist (ListTagsForResource)."""
-        ...
 
     def tag(self, name: str, tags: Mapping[str, str]) -> bool:
         """Add tags, or replace those with the same key; False if the parameter does not exist.
@@ -87,11 +80,9 @@ class Store(Protocol):
         Raises:
             TooManyTagsError: the parameter would have more than 50.
         """
-        ...
 
     def untag(self, name: str, keys: Iterable[str]) -> bool:
         """Remove tags; missing ones are ignored. False if the parameter does not exist."""
-        ...
 
 
 def is_at_rest(status: str) -> bool:
@@ -172,35 +163,27 @@ class Stacks(Protocol):
 
     def by_arn(self, arn: str) -> StackInfo | None:
         """The stack with this ID, looked up in its own region; None if it was deleted or never existed."""
-        ...
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
         """The stack with this name in a region of the function's own account."""
-        ...
 
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
         """A resource of the stack with this ID (DescribeStackResource); None if the stack has none of that name."""
-        ...
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
-        ...
 
     def create_stack(self, stack: NewStack) -> str:
         """Begin to create a stack, and return its ARN; empty if one of that name exists. If it fails, it is deleted."""
-        ...
 
     def update_stack(self, stack: NewStack) -> None:
         """Begin to update a stack. If it cannot be updated now, or is up to date, nothing is done."""
-        ...
 
     def delete_stack(self, stack: str, region: str) -> None:
         """Begin to delete a stack, given its name or ARN; nothing is done if there is none, or if it cannot go now."""
-        ...
 
     def failure(self, arn: str) -> str:
         """Why the last operation of a stack failed (DescribeStackEvents); empty if nothing says so."""
-        ...
 
 
 class Reinvoke(Protocol):
@@ -214,7 +197,6 @@ class Reinvoke(Protocol):
         Raises:
             ReinvokeError: Lambda did not accept the event.
         """
-        ...
 
 
 class Notify(Protocol):
@@ -231,7 +213,6 @@ class OnWait(Protocol):
 
     def __call__(self, scope: ExportScope, fence: Fence, seconds: float, /) -> None:
         """It waits for at most so many seconds from now."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

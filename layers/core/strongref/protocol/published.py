@@ -5,24 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import PRODUCER_TAG, owner_tag
-from strongref.contract.record import decode
-from strongref.contract.values import select
+from strongref.contract.names import PRODUCER_TAG, ExportScope, Key, owner_tag
+from strongref.contract.record import Record, StoredRecord, decode
+from strongref.contract.values import Value, select
 from strongref.errors import NewerFormatError, UndecryptableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.contract.record import Record, StoredRecord
-    from strongref.contract.values import Value
     from strongref.protocol.ports import Store
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedExports:
-    """The records of a scope."""
-
     records: Mapping[str, Record] = field(repr=False)  # by the Export's logical ID
     torn: bool  # whether one of them is being written, is damaged, or can never be read (`why`)
     why: NewerFormatError | UndecryptableError | None = None

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope
-from strongref.contract.record import decode, part_name
+from strongref.contract.names import ExportScope, Key
+from strongref.contract.record import RequestStamp, decode, part_name
 from strongref.errors import NewerFormatError, UnreadableRecordError
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
@@ -17,8 +17,6 @@ from strongref.refusals import ForeignParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from strongref.contract.names import Key
-    from strongref.contract.record import RequestStamp
     from strongref.contract.values import Value
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.inspection import TagInspector

@@ -62,8 +62,6 @@ class ExportIdentity:
 
 @dataclass(frozen=True, slots=True)
 class StoredExports:
-    """What is stored in a scope, as one Export sees it."""
-
     stored: Mapping[Key, Value]  # the parameters' values by key
     own: Record | None  # this Export's own record, whichever stack of this name wrote it; None if there is none
     unreadable: bool = False  # there are parts of a record of this Export that cannot be put together

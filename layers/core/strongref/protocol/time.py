@@ -5,31 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from strongref.errors import WaitInterruptedError
+from strongref.errors import StrongRefError, WaitInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from strongref.errors import StrongRefError
-
 
 class Clock(Protocol):
-    """Time, and how much of it there is."""
-
     def now(self) -> datetime:
         """UTC, aware."""
-        ...
 
     def sleep(self, seconds: float) -> None: ...
 
     def remaining(self) -> float:
         """Seconds in which AWS calls may begin."""
-        ...
 
     def before_call(self, action: str) -> None:
         """Called before each AWS call with its action, to renew what the remaining time depends on, such as a fence."""
-        ...
 
 
 @dataclass(slots=True)
@@ -73,8 +66,6 @@ class Patience:
 
 @dataclass(slots=True)
 class Waiting:
-    """One wait for others, in pauses."""
-
     patience: Patience
     clock: Clock
     until: float

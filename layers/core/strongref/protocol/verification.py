@@ -7,26 +7,22 @@ answers may be out of date, so an answer that speaks against the event counts on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from strongref.contract.continuation import SERVICE_TIMEOUT
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType, ResponseTarget
 from strongref.contract.names import StackArn
-from strongref.contract.origin import requested_at, response_key
+from strongref.contract.origin import ResponseHosts, requested_at, response_key
 from strongref.errors import OUT_OF_TIME, ErrorMetric, StackLookupError, StrongRefError, WaitInterruptedError
-from strongref.protocol.time import Until
+from strongref.protocol.time import Clock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from strongref.arns import Arn
-    from strongref.contract.event import Event, ResponseTarget
-    from strongref.contract.origin import ResponseHosts
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import ResourceInfo, StackInfo, Stacks
-    from strongref.protocol.time import Clock
 
 ASKING_SECONDS = 60.0
 """How long CloudFormation is asked if it does not answer."""

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
-from strongref.contract.event import Event, MalformedEventError, RequestType
+from strongref.contract.event import Event, MalformedEventError, RequestType, ResponseTarget
 from strongref.contract.names import BadArnError
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.errors import (
@@ -30,7 +30,7 @@ from strongref.errors import (
 )
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
-from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError
+from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError, EventVerifier
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from strongref.contract.event import ResponseTarget
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
-    from strongref.protocol.verification import EventVerifier
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""

@@ -6,14 +6,13 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
-from strongref.contract.notices import NoticeType
+from strongref.contract.notices import Notice, NoticeType
 from strongref.errors import StrongRefError
 from strongref.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from strongref.contract.notices import Notice
 
 SEND_SECONDS = 4.0
 """How long sending may take as a whole. A call has timeouts to connect and to read, but none to find the host."""
@@ -30,7 +29,6 @@ class Bus(Protocol):
 
     def put(self, notices: Sequence[Notice], /) -> None:
         """Send them; anything may be raised."""
-        ...
 
 
 class Outbox:

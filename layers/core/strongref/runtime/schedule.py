@@ -11,8 +11,8 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
-from strongref.protocol.findings import Resolution
-from strongref.protocol.janitor import notices, report
+from strongref.protocol.findings import Finding, Resolution
+from strongref.protocol.janitor import Checkpoint, Janitor, notices, report
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.outbox import DROPPED, Outbox
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from strongref.protocol.findings import Finding
-    from strongref.protocol.janitor import Checkpoint, Janitor
     from strongref.protocol.ports import Reinvoke
     from strongref.protocol.time import Clock
 
@@ -37,8 +35,6 @@ class JanitorUnfinishedError(StrongRefError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduledFunction:
-    """The janitor's handler."""
-
     janitor: Callable[[str, str, Clock], Janitor]  # of an account and region; it works until the clock's deadline
     reinvoke: Reinvoke  # continues in another invocation, as `lambda_functions.LambdaInvoker` does
     outbox: Outbox = field(default_factory=Outbox)  # sends the notices

@@ -13,7 +13,7 @@ from strongref.aws.clients import Clients, dns_suffix
 from strongref.aws.in_threads import in_threads
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.contract.event import RequestType
+from strongref.contract.event import Event, RequestType
 from strongref.protocol.side_by_side import in_turn
 from strongref.runtime.outbox import Outbox
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
-    from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.lookup.finder import Finder
     from strongref.protocol.janitor import Janitor
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Ports, SideBySide
     from strongref.protocol.time import Clock
     from strongref.protocol.verification import EventVerifier
+    from strongref.runtime.schedule import ScheduledFunction
 
 
 class Waits(NamedTuple):
@@ -63,8 +63,6 @@ EVENT_BUS = "STRONGREF_EVENT_BUS"
 
 
 class CustomResourceFunction(NamedTuple):
-    """The parts of a custom resource's function."""
-
     handle: Callable[[Event, Clock], Response]
     reinvoke: LambdaInvoker
     verifier: EventVerifier
@@ -89,7 +87,6 @@ class CustomResourceFunction(NamedTuple):
 
 
 def exporter() -> CustomResourceFunction:
-    """The parts of the exporter function."""
     from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -103,7 +100,6 @@ def exporter() -> CustomResourceFunction:
 
 
 def importer() -> CustomResourceFunction:
-    """The parts of the importer function."""
     from strongref.protocol.imports import Importer  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -117,7 +113,6 @@ def importer() -> CustomResourceFunction:
 
 
 def lookup() -> CustomResourceFunction:
-    """The parts of the lookup function."""
     from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
@@ -136,24 +131,17 @@ def lookup() -> CustomResourceFunction:
     return CustomResourceFunction.of(ResourceLookup(finder).handle, clients, limiter)
 
 
-class JanitorFunction(NamedTuple):
-    """The parts of the janitor function."""
-
-    janitor: Callable[[str, str, Clock], Janitor]  # for an account, a region and the invocation's clock
-    reinvoke: LambdaInvoker
-    outbox: Outbox
-
-
-def janitor() -> JanitorFunction:
-    """The parts of the janitor function. It is slow on purpose: deployments need the quotas more."""
+def janitor() -> ScheduledFunction:
+    """The janitor function. It is slow on purpose: deployments need the quotas more."""
     from strongref.protocol.janitor import Janitor  # noqa: PLC0415 (as above)
+    from strongref.runtime.schedule import ScheduledFunction  # noqa: PLC0415
 
     clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
         return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region, account)
 
-    return JanitorFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
+    return ScheduledFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
 
 
 def _outbox(clients: Clients) -> Outbox:
