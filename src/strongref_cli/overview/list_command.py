@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
-from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
-from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
     age_text,
     as_of_text,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.errors import StoreError
-from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.reading import OverviewReader
-from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import age_text
 from tests.cli.doctor.test_commands import deny
 from tests.cli.overview.conftest import account  # noqa: F401 (a fixture)
