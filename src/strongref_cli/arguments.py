@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from strongref import __version__
 from strongref.contract.names import ALL
 from strongref_cli.manifests.arguments import add_refs, add_resolve
-from strongref_cli.objects.arguments import add_objects
 from strongref_cli.overview.states import STATES
 from strongref_cli.terminal.options import (
     Commands,
@@ -31,6 +30,9 @@ from strongref_cli.transform.permissions import Principal
 
 if TYPE_CHECKING:
     import argparse
+
+CONTEXT_FILE = "strongref.context.json"
+"""As in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
 
 _FOLLOWS = "It begins in the given regions, and follows references to others."
 
@@ -199,6 +201,49 @@ def _lookup(commands: Commands) -> None:
     lookup.set_defaults(run="lookup:look_up")
 
 
+def _objects(commands: Commands) -> None:
+    objects = add_command(commands, "objects", "list and print exported objects")
+    below = objects.add_subparsers(required=True, metavar="COMMAND")
+    every = add_command(below, "list", "list objects and their keys")
+    add_regions(every)
+    _channel(every)
+    add_output(every)
+    every.set_defaults(run="objects.commands:list_objects")
+    show = add_command(below, "show", "print one object as a tree")
+    export = add_command(below, "export", "print one object as JSON or as shell variables")
+    for each in (show, export):
+        each.add_argument("name", metavar="NAME", help="the object's name")
+        each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default from its keys")
+        add_region(each)
+        add_profile(each)
+        _channel(each)
+        each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
+    show.set_defaults(run="objects.commands:show_object")
+    export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
+    export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
+    export.set_defaults(run="objects.commands:export_object")
+    context = add_command(below, "context", "list what lookups stored in the context file, or remove it")
+    context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
+    add_output(context)
+    remove = context.add_mutually_exclusive_group()
+    remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
+    remove.add_argument("--clear", action="store_true", help="remove everything that strongref stored")
+    context.set_defaults(run="objects.commands:show_context")
+
+
+def _channel(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--via",
+        choices=("cloudformation", "strongref", "ssm"),
+        default="cloudformation",
+        help="the channel; by default the first of these",
+    )
+    add_account(command)
+    add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
+    command.add_argument("--stack", help="not via ssm: only exports of this stack")
+    command.add_argument("--prefix", help="via ssm: the prefix, such as /shared/network")
+
+
 def _transform(commands: Commands) -> None:
     transform = add_command(commands, "transform", "print a template as the macro StrongRef transforms it")
     transform.add_argument("template", metavar="TEMPLATE", help="the template; - for standard input")
@@ -225,6 +270,6 @@ def _completion(commands: Commands) -> None:
 
 _COMMANDS = (
     _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
-    _lookup, add_objects, add_resolve, add_refs, _transform, _completion,
+    _lookup, _objects, add_resolve, add_refs, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

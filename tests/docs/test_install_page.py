@@ -11,7 +11,7 @@ from typing import Any
 from strongref.aws.rate_limit import RATE_OF_ACTION
 from strongref_cli.arguments import parser
 from strongref_cli.install.bucket import bucket_name
-from strongref_cli.install.outcomes import BAD, RegionResult
+from strongref_cli.install.plan import BAD, RegionResult
 from strongref_toolkit import cloudformation, regions
 from tests.support.commands import arguments_of, commands_of
 from tests.support.documents import ROOT, blocks

@@ -13,7 +13,6 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref_cli.check.expressions import call, concatenated, dynamic_text, equal, invalid
 from strongref_cli.check.unknown import (
     ABSENT,
     Absent,
@@ -21,7 +20,12 @@ from strongref_cli.check.unknown import (
     Source,
     SourceKind,
     Unknown,
+    call,
+    concatenated,
+    dynamic_text,
+    equal,
     expression_of,
+    invalid,
     sources_of,
     text_of,
     unknown_of,

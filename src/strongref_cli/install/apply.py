@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
 from strongref_cli.install.errors import FAILURES, DeploymentFailedError
-from strongref_cli.install.outcomes import RegionOutcome, RegionResult
 from strongref_cli.install.packaging import content_hash, object_key
-from strongref_cli.install.plan import Action
+from strongref_cli.install.plan import Action, RegionOutcome, RegionResult
 from strongref_toolkit.cloudformation import has_no_changes
 from strongref_toolkit.errors import AwsCallError
 

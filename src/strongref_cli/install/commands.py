@@ -13,9 +13,8 @@ from strongref.text import some
 from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import FAILURES
-from strongref_cli.install.finding import find, leftovers, uses
-from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
-from strongref_cli.install.plan import Found, Wanted, plan_install
+from strongref_cli.install.installed import find, leftovers, uses
+from strongref_cli.install.plan import BAD, Found, RegionOutcome, RegionResult, Wanted, plan_install
 from strongref_cli.install.release import load_release
 from strongref_cli.install.removal import (
     WITHOUT_FUNCTIONS,

@@ -8,15 +8,18 @@ installed next to it. docs/decisions/0028 says why.
 from __future__ import annotations
 
 import csv
+import py_compile
 import re
+import sys
+import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
-from strongref_cli.install.bytecode import can_compile_for, compiled
 from strongref_cli.install.errors import IncompleteSuiteError
 from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
 from strongref_cli.install.template import local_paths, python_version, with_locations
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 LAYER = "layers/core"
 """The layer's folder, as the template names it."""
+
+MOUNTED = "/opt/"
+"""Where Lambda unpacks a layer; tracebacks show it."""
 
 _WHEEL = Path(__file__).with_name("suite")
 _CHECKOUT = Path(__file__).parents[3]
@@ -190,3 +196,31 @@ def _files(found: Distribution) -> dict[str, bytes]:
         raise IncompleteSuiteError(found.name, problem)
     refuse_compiled(found.name, files)
     return files
+
+
+def can_compile_for(python: str) -> bool:
+    """Whether this interpreter makes bytecode for that version of Python, as in `3.13`."""
+    return python == f"{sys.version_info.major}.{sys.version_info.minor}" and sys.implementation.name == "cpython"
+
+
+def compiled(files: Files) -> dict[str, bytes]:
+    """The bytecode of every module, by where Python looks for it. It holds a hash of its source, and is not checked.
+
+    Without it, a cold start takes several times as long, because Lambda cannot store any.
+    """
+    made = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "source.py"), Path(folder, "bytecode.pyc")
+        for name, content in files.items():
+            if not name.endswith(".py"):
+                continue
+            source.write_bytes(content)
+            py_compile.compile(
+                str(source),
+                str(target),
+                MOUNTED + name,
+                doraise=True,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+            made[Path(cache_from_source(name, optimization="")).as_posix()] = target.read_bytes()
+    return made
