@@ -55,9 +55,7 @@ class ToolSession(NamedTuple):
 
         It uses botocore's own service models: the Lambda layer's cover only what the functions call.
 
-        Args:
-            profile: the AWS profile whose credentials are used even if the environment has others, unlike with
-                `AWS_PROFILE`.
+        The credentials of `profile` are used even if the environment has others, unlike with `AWS_PROFILE`.
         """
         log_to_stderr()
         return cls(
@@ -65,11 +63,9 @@ class ToolSession(NamedTuple):
         )
 
     def ports(self, account: str = "", kms_key: Callable[[str], str] = default_key) -> Ports:
-        """The ports of the export protocol.
+        """The ports of the export protocol; stacks of `account` may be described, by default none.
 
-        Args:
-            account: the account whose stacks may be described; none by default.
-            kms_key: as for `Stores`; by default the one that the environment names.
+        `kms_key` is as for `Stores`; by default, it is the one that the environment names.
         """
         return Ports(
             stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
@@ -84,12 +80,9 @@ class ToolSession(NamedTuple):
         return Accounts(self.clients, region, self.limiter, self.clock, role)
 
     def aws(self, region: str | None = None, role: str | None = None, *, shows_texts: bool = False) -> Aws:
-        """AWS in any account and region. The default region is that of the environment or of the AWS profile.
+        """AWS in any account and region; arguments as for `Accounts` and `Aws`.
 
-        Args:
-            region: another default region.
-            role: as for `Accounts`.
-            shows_texts: as for `Aws`.
+        By default, `region` is that of the environment or of the AWS profile.
         """
         default = region or default_region()
         accounts = self.accounts(default or DEFAULT_PARTITION_REGION, role)

@@ -112,11 +112,7 @@ class StackCheck:
     ) -> StackReport:
         """The prediction for a stack, and for the nested stacks that leave its template.
 
-        Args:
-            stack: the stack.
-            comparison: its versions.
-            operation: the whole update.
-            known: the logical IDs of the nested stacks that are predicted by themselves.
+        Those whose logical IDs are in `known` are predicted by themselves. The operation is the whole update.
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
         report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})

@@ -32,14 +32,7 @@ _SHAPES: Mapping[str, Shape] = {
 def keeps_shape(
     old: Evaluated | Absent, new: Evaluated, stored: object, versions: tuple[StackVersion | None, StackVersion]
 ) -> bool:
-    """Whether a value that changes stays present, and of the type that it is stored with.
-
-    Args:
-        old: the value in the old template.
-        new: the value in the new template.
-        stored: the stored value, as attributes return it.
-        versions: the old and the new version of the stack.
-    """
+    """Whether a value that changes stays present, and of the type that it is stored with, as attributes return it."""
     former, shapes = _shapes_of(old, versions[0]), _shapes_of(new, versions[1])
     if len(shapes) > 1 or dict in shapes or None in shapes:
         return False

@@ -141,13 +141,7 @@ def in_progress(region: str, path: str) -> Problem:
 
 
 def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[Problem]:
-    """The fences of a region, except those whose work is done.
-
-    Args:
-        region: the region.
-        found: its fences, by parameter name.
-        now: the time (UTC).
-    """
+    """The fences of a region, by parameter name, except those whose work is done; `now` is in UTC."""
     for name, fence in found.items():
         if fence.finished or fence.newer:  # The janitor finds those of a later format.
             continue
@@ -228,13 +222,7 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
 
 
 def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> Iterator[Problem]:
-    """What cannot grow much further.
-
-    Args:
-        stored: a region, with the tags of its values.
-        sizes: the bytes of each value, by parameter name.
-        count: how many parameters strongref has there.
-    """
+    """What cannot grow much further, given the bytes of each value by parameter name, and the region's parameters."""
     for scope, values in stored.values.items():
         for key, value in values.items():
             name = scope.parameter_name(key)

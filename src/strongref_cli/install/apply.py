@@ -106,13 +106,9 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
 
 
 def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = False) -> None:
-    """Delete the installation's stack.
+    """Delete the installation's stack, given its ARN.
 
-    Args:
-        stacks: CloudFormation in its region.
-        arn: the stack's.
-        show: shows what happens.
-        protected: whether it has termination protection, which is turned off. If the stack stays, it is on again.
+    Its termination protection is turned off, if it is `protected`. If the stack stays, it is on again.
 
     Raises:
         InstallError, AwsCallError: CloudFormation could not delete it.

@@ -46,13 +46,9 @@ def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Seque
 def status_report(
     regions: Sequence[Found], failed: Sequence[RegionOutcome], version: str, *, everywhere: bool
 ) -> Result:
-    """What is installed where.
+    """What is installed where; the `failed` regions could not be read, and `version` is that of the command.
 
-    Args:
-        regions: what is in each.
-        failed: the regions that could not be read.
-        version: the command's.
-        everywhere: as for `differences`; otherwise, regions without an installation are left out.
+    Unless `everywhere`, regions without an installation are left out, and `differences` are only between the others.
     """
     shown = [each for each in regions if everywhere or each.stack or each.elsewhere]
     broken = [*problems(regions), *(f"{each.region} could not be read. {each.details[0]}" for each in failed)]
@@ -131,12 +127,7 @@ def problems(regions: Sequence[Found]) -> list[str]:
 
 
 def differences(regions: Sequence[Found], *, everywhere: bool = True) -> list[Difference]:
-    """What differs between regions.
-
-    Args:
-        regions: what is in each.
-        everywhere: whether a region without an installation differs from one that has one.
-    """
+    """What differs between regions; if `everywhere`, also whether they have an installation."""
     there = _installed(regions)
     found = []
     if everywhere and there and len(there) < len(regions):

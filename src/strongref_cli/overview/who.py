@@ -41,12 +41,7 @@ def find_uses(
 
     It starts in some regions, and also reads every region that the stacks found there export to or live in.
 
-    Args:
-        reader: reads the regions.
-        start: the regions to begin with.
-        everywhere: all regions, which are read if the index lacks an Export of a stack.
-        name: the stack's name.
-        key: only exports of this key, or of all keys in this map, and imports of it.
+    `everywhere` gives all regions, which are read if the index lacks an Export of a stack. `key` may be a map's name.
 
     Raises:
         NoSuchNameError: there is no stack of that name in the regions that were read.
