@@ -12,7 +12,6 @@ T = TypeVar("T")
 
 MAX_THREADS = 32
 
-
 GRACE = 15.0
 """Seconds that interrupted work has to clean up: longer than reads lag, and than one call usually takes."""
 

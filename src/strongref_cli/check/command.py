@@ -39,7 +39,9 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _checked(args: argparse.Namespace, session: ToolSession) -> int:
-    given = _parameters(args)
+    if args.parameters and not args.template:
+        raise UsageError("--parameters requires --template")
+    given = pairs("--parameters", args.parameters)
     if not args.delete and not args.stack:
         raise UsageError("--template and --change-set require --stack")
     if args.delete and args.stack:
@@ -85,9 +87,3 @@ def _check_resources(file: str, resources: object) -> None:
         problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
     if problem:
         raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
-
-
-def _parameters(args: argparse.Namespace) -> dict[str, str]:
-    if args.parameters and not args.template:
-        raise UsageError("--parameters requires --template")
-    return pairs("--parameters", args.parameters)

@@ -33,7 +33,6 @@ from strongref_cli.check.unknown import (
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
-    from strongref.untyped import AnyJson
 
 T = TypeVar("T")
 
@@ -99,12 +98,8 @@ class Evaluation:
             return self._functions[function](argument)
         if function in CONDITION_FUNCTIONS:
             return self._holds({function: argument})
-        return invalid(function, self._named(function, argument))
-
-    def _named(self, function: str, argument: Node) -> AnyJson:
-        """A call of a function as an expression, with what is known of its argument."""
         given = self._value(argument)
-        return {function: None if isinstance(given, Absent) else expression_of(given)}
+        return invalid(function, {function: None if isinstance(given, Absent) else expression_of(given)})
 
     def _evaluate_conditions(self, conditions: Mapping[str, Node]) -> None:
         """All conditions, each after those that it refers to: nested as deep as they may be, no stack overflows."""

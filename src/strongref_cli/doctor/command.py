@@ -21,12 +21,12 @@ from strongref_cli.overview.texts import participant_document, short_text
 from strongref_cli.terminal.output import Result, TextTable, ask, count, progress, show, show_plan
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.log import no_log
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from strongref_cli.install.plan import Found
     from strongref_toolkit.session import ToolSession
@@ -36,14 +36,14 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
+
+    def examination(step: Callable[[str], None], **more: Any) -> Examination:
+        reader = OverviewReader(aws, step, leaves_newer=True)
+        return Examination(replace(ports, **more), session.clock, aws.accounts.own, reader, step)
+
     with no_log(), progress("Examining") as step:
-        account = aws.accounts.own
-        ports = session.ports(account, kms_keys(session))
-        found = _diagnosed(
-            session,
-            Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step),
-            regions,
-        )
+        ports = session.ports(aws.accounts.own, kms_keys(session))
+        found = _diagnosed(session, examination(step), regions)
     name_unread(found.unread)
     repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})
     if not (args.fix and repairable):
@@ -52,11 +52,10 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     show_plan(_diagnosis(found), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
     with no_log(), progress("Repairing") as step:
-        ports = replace(ports, waits=WaitNotice(step))
-        examination = Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step)
-        repaired, failures = examination.repair(repairable)
+        again = examination(step, waits=WaitNotice(step))
+        repaired, failures = again.repair(repairable)
     with no_log(), progress("Examining again"):
-        left = _diagnosed(session, examination, regions)
+        left = _diagnosed(session, again, regions)
     name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
     unread = {each.region for each in left.unread}
     failures = [each for each in failures if each.called_in not in unread]

@@ -16,7 +16,7 @@ from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
 from strongref_toolkit.errors import UsageError, WriteFailedError
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse

@@ -31,7 +31,7 @@ from strongref_cli.install.template import parameter_names
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:

@@ -97,13 +97,16 @@ def load_suite() -> Suite:
     Raises:
         IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
     """
-    template = _read("template.yaml", "template.yaml")
-    tested = dict(_LOCKED.findall(_read("requirements.txt", f"{LAYER}/requirements.txt")))
+    template = _part("template.yaml", "template.yaml").read_text(encoding="utf-8")
+    locked = _part("requirements.txt", f"{LAYER}/requirements.txt").read_text(encoding="utf-8")
+    tested = dict(_LOCKED.findall(locked))
     python = python_version(template)
     bytecode = can_compile_for(python)
     distributions = list(_distributions(tested))
     archives = (
-        Archive(path, _layer(distributions), bytecode) if path == LAYER else Archive(path, _handler(path))
+        Archive(path, _layer(distributions), bytecode)
+        if path == LAYER
+        else Archive(path, dict(_below(_part(path, path), "")))
         for path in local_paths(template)
     )
     untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
@@ -123,18 +126,11 @@ def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]
     ]
 
 
-def _read(in_wheel: str, in_checkout: str) -> str:
+def _part(in_wheel: str, in_checkout: str) -> Path:
     for path in (_WHEEL / in_wheel, _CHECKOUT / in_checkout):
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
+        if path.exists():
+            return path
     raise IncompleteSuiteError(in_wheel, "is not part of this installation of strongref. Install it again with pip.")
-
-
-def _handler(path: str) -> dict[str, bytes]:
-    for base in (_WHEEL, _CHECKOUT):
-        if (base / path).is_dir():
-            return dict(_below(base / path, ""))
-    raise IncompleteSuiteError(path, "is not part of this installation of strongref. Install it again with pip.")
 
 
 def _below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import consumer_text
 from strongref.text import attribute_name, some
@@ -20,7 +20,7 @@ from strongref_cli.overview.texts import (
     time_text,
 )
 from strongref_cli.terminal.output import Result, TextTable, count, show
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +48,9 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     if args.state:
         values = [value for value in values if args.state in _states(value)]
     tables = _list_tables(values, _summary(values, regions, args), as_of)
-    document = {**_list_document(values, regions, as_of), "unread": unread_document(reader.unread)}
+    exports = [export_document(value) for value in values]
+    unread = unread_document(reader.unread)
+    document = {"asOf": time_text(as_of), "regions": regions, "exports": exports, "unread": unread}
     show(Result(tables, document), args.output)
     return status(reader.unread)
 
@@ -120,11 +122,3 @@ _STATE_TEXTS = {
     ImportState.STALE: ("export", " with stale claims"),
 }
 """What the exports that `--state` selects are called, and what follows their name and other options."""
-
-
-def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
-    return {
-        "asOf": time_text(as_of),
-        "regions": list(regions),
-        "exports": [export_document(value) for value in values],
-    }

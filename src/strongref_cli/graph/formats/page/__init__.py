@@ -11,9 +11,10 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.text import some
+from strongref_cli.graph.formats.json_document import participant_document, reference_document
 from strongref_cli.graph.formats.page.placement import place
 from strongref_cli.overview.states import ImportState, Protection
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref_cli.graph.formats.page.placement import Box, Lane, Placement
-    from strongref_cli.overview.graph import Graph, Participant, Reference
+    from strongref_cli.overview.graph import Graph, Participant
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
 
@@ -180,11 +181,11 @@ def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -
 def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> str:
     """What the script knows, as JSON that cannot end its element: nothing in it is a tag or the start of a comment."""
     document = {
-        "stacks": [
-            {"id": each.id, "kind": each.kind, "account": each.account, "region": each.region, "name": each.name}
-            for each in graph.participants
+        "stacks": [participant_document(each) for each in graph.participants],
+        "references": [
+            reference_document(each) | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
+            for each in graph.references
         ],
-        "references": [_reference(each, numbers) for each in graph.references],
         "cycles": [
             {
                 "members": [numbers[each] for each in cycle.participants],
@@ -197,14 +198,3 @@ def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]
     }
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _reference(each: Reference, numbers: Mapping[Participant, int]) -> dict[str, Any]:
-    return {
-        "producer": numbers[each.producer],
-        "importer": numbers[each.importer],
-        "region": each.region,
-        "keys": each.keys,
-        "outdated": each.outdated,
-        "protection": each.protection,
-    }
