@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from strongref_cli.overview.exports import StoredRegion
     from strongref_cli.overview.reading import OverviewReader
 
-
 EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
 
 

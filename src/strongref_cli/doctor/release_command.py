@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import ManifestSet
 from strongref.contract.notices import ImportedValue, claim_released
@@ -105,13 +105,12 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         else f"This claim is stale: {who.name} is gone, or has no such import."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
-    document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}
-    return Result([table], document)
-
-
-def _claim_document(each: ClaimedValue) -> dict[str, Any]:
-    who = participant_document(participant_of(each.claim.importer))
-    return {**place_document(each.region, each.scope, each.key), "importer": who}
+    claims = [
+        place_document(each.region, each.scope, each.key)
+        | {"importer": participant_document(participant_of(each.claim.importer))}
+        for each in claimed
+    ]
+    return Result([table], {"claims": claims, "risk": risk})
 
 
 def _released(done: Sequence[Release]) -> Result:

@@ -127,11 +127,7 @@ def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = Fals
 
 
 def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[[FoundStack], bool]) -> None:
-    """Wait until an operation of a stack has ended.
-
-    Raises:
-        InstallError, AwsCallError: it failed.
-    """
+    """Wait until an operation of a stack has ended; raises `InstallError` or `AwsCallError` if it failed."""
     polls = 0
     while found := stacks.find(arn):
         # CloudFormation's reads may lag: what they show at first may be older than the operation.

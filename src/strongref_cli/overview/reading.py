@@ -243,13 +243,12 @@ class OverviewReader:
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
             asked |= {each for each in importers if each in existing and existing[each].created < value.published}
         ordered = sorted(asked)
-        listed = in_threads([partial(self._imports, region, each) for each in ordered])
-        imports = dict(zip(ordered, listed, strict=True))
+        listed = in_threads([partial(self._resources, region, each) for each in ordered])
+        imports = {
+            arn: {claim_tag(physical): updated for physical, updated in found.items()}
+            for arn, found in zip(ordered, listed, strict=True)
+        }
         return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
-
-    def _imports(self, region: str, stack: str) -> dict[str, datetime]:
-        """When each custom resource of a stack was created or updated last, by the tag of its claims."""
-        return {claim_tag(physical): updated for physical, updated in self._resources(region, stack).items()}
 
     def _resources(self, region: str, stack: str) -> dict[str, datetime]:
         """When each resource of a stack was created or updated last, by its physical ID."""

@@ -49,11 +49,7 @@ class Result:
 
 
 def show(result: Result, output: str) -> None:
-    """Write a result to standard output, in one of `options.FORMATS`.
-
-    Raises:
-        WriteFailedError: as for `put_out`.
-    """
+    """Write a result to standard output, in one of `options.FORMATS`; errors as for `put_out`."""
     if output == "json":
         put_out(document_text(result.document).encode())
         return

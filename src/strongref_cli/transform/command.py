@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import argparse
 
     from strongref.macro.edits import TemplateEdits
-    from strongref_manifests.text.templates import TemplateText
 
 _SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws", "application": "strongref"}
 """The options that describe the deployment for `--iam`, with their defaults."""
@@ -45,7 +44,9 @@ def transform_template(args: argparse.Namespace) -> int:
         problems = [f"{template.file}{f', line {line}' if line else ''}: {problem}" for line, problem in places]
         return failed((), problems, "problem")
     if args.iam:
-        _check_parameters(template, target)
+        known = template.content.get("Parameters") or {}
+        if unknown := [name for name in target.parameters if name not in known]:
+            raise UsageError(f"--parameter: the template has no {some(unknown)}")
         document = policy(changes.apply(template.content), Principal(args.iam), target)
         put_out(f"{json.dumps(document, indent=2)}\n".encode())
         return 0
@@ -72,13 +73,6 @@ def _target(args: argparse.Namespace) -> DeploymentTarget:
     if args.parameter and not args.iam:
         raise UsageError("--parameter requires --iam")
     return DeploymentTarget(parameters=values, **{name: value for name, value in given.items() if value is not None})
-
-
-def _check_parameters(template: TemplateText, target: DeploymentTarget) -> None:
-    known = template.content.get("Parameters") or {}
-    unknown = [name for name in target.parameters if name not in known]
-    if unknown:
-        raise UsageError(f"--parameter: the template has no {some(unknown)}")
 
 
 def template_text(template: str, name: str) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from strongref.macro.template import Node, Template
 
-
 _CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
 _TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
 _CLEAN_UP = ("ssm:GetParametersByPath", "ssm:DeleteParameters", "ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
@@ -32,7 +31,6 @@ _CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
 }
 """Only CloudFormation calls the function, with the deployer's permissions. A request of a service role has no such key:
 AWS: IAM User Guide, global condition keys, `aws:CalledVia`."""
-
 
 _HOLDS_ONLY: dict[str, Node] = {
     "ForAllValues:StringEquals": {"cloudformation:ResourceTypes": [HOLD_TYPE]},

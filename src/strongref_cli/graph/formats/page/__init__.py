@@ -17,6 +17,7 @@ from strongref.text import some
 from strongref_cli.graph.formats.json_document import participant_document, reference_document
 from strongref_cli.graph.formats.page.placement import place
 from strongref_cli.overview.states import ImportState, Protection
+from strongref_cli.terminal.output import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -82,17 +83,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _size(graph: Graph) -> str:
     sets = sum(each.kind == "manifests" for each in graph.participants)
     return ", ".join(
         [
-            _counted(len(graph.participants) - sets, "stack"),
-            *([_counted(sets, "manifest set")] if sets else []),
-            _counted(len(graph.references), "reference"),
+            count(len(graph.participants) - sets, "stack"),
+            *([count(sets, "manifest set")] if sets else []),
+            count(len(graph.references), "reference"),
         ]
     )
 
@@ -155,7 +152,7 @@ def _lane_head(lane: Lane, number: int, *, collapsed: bool) -> str:
 
 
 def _members(boxes: Sequence[Box]) -> str:
-    return _counted(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
+    return count(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
 
 
 def _summaries(lane: Lane) -> Iterator[str]:
@@ -168,7 +165,7 @@ def _summaries(lane: Lane) -> Iterator[str]:
 def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -> str:
     each, (producers, importers) = box.participant, counts
     parts = ["manifests"] * (each.kind == "manifests")
-    parts += [_counted(producers, "producer")] * bool(producers) + [_counted(importers, "importer")] * bool(importers)
+    parts += [count(producers, "producer")] * bool(producers) + [count(importers, "importer")] * bool(importers)
     classes = f"stack c{box.column} r{box.row}" + " manifests" * (each.kind == "manifests")
     return (
         f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
