@@ -96,7 +96,7 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
             return True
         if status == "FAILED":
             break
-        stacks.pause(POLL_SECONDS)
+        stacks.aws.clock.sleep(POLL_SECONDS)
     stacks.delete_change_set(change_set)
     if new:
         stacks.delete(new)
@@ -133,7 +133,7 @@ def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[
         # CloudFormation's reads may lag: what they show at first may be older than the operation.
         if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
             break
-        stacks.pause(POLL_SECONDS)
+        stacks.aws.clock.sleep(POLL_SECONDS)
         polls += 1
     status, reason = (found.status, found.reason) if found else ("DELETE_COMPLETE", "")
     if status != f"{operation}_COMPLETE":

@@ -36,7 +36,7 @@ from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from strongref_toolkit.session import ToolSession
 
@@ -100,7 +100,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     outcomes = run.everywhere("Installing", in_region)
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
-    return _exit_status(outcomes)
+    return int(any(each.result in BAD for each in outcomes))
 
 
 def _check_known(name: str, known: Sequence[str]) -> None:
@@ -108,10 +108,6 @@ def _check_known(name: str, known: Sequence[str]) -> None:
         close = get_close_matches(name, known, 1)
         hint = f"Did you mean {close[0]}?" if close else f"The parameters are {', '.join(known)}."
         raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
-
-
-def _exit_status(outcomes: Iterable[RegionOutcome]) -> int:
-    return int(any(each.result in BAD for each in outcomes))
 
 
 def show_status(args: argparse.Namespace, session: ToolSession) -> int:
@@ -146,7 +142,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
         for each in removals:
             notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
-    return _exit_status(outcomes)
+    return int(any(each.result in BAD for each in outcomes))
 
 
 def _examined(region: _Region, run: _Run) -> PlannedRemoval:

@@ -124,10 +124,6 @@ class RegionStacks(CloudFormationReader):
             if event["PhysicalResourceId"] == arn and event["ResourceStatus"] == start:
                 return
 
-    def pause(self, seconds: float) -> None:
-        """Wait, before CloudFormation is asked again."""
-        self.aws.clock.sleep(seconds)
-
     def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)
 

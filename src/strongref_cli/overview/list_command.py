@@ -98,22 +98,13 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
     parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
-    for state, text in (
-        ("unused", "unused"),
-        (ExportState.MISSING, "missing"),
-        (ExportState.WITHDRAWN, "withdrawn"),
-        (ExportState.ORPHANED, "orphaned"),
-        (ExportState.UNREADABLE, "unreadable"),
-        (ImportState.OUTDATED, "with outdated imports"),
-        (ImportState.STALE, "with stale claims"),
-    ):
-        parts += [f"{counts[state]:,} {text}"] if counts[state] else []
+    late: dict[str, str] = {ImportState.OUTDATED: "with outdated imports", ImportState.STALE: "with stale claims"}
+    wrong = (ExportState.MISSING, ExportState.WITHDRAWN, ExportState.ORPHANED, ExportState.UNREADABLE)
+    texts = {each: each for each in ("unused", *map(str, wrong))} | late
+    parts += [f"{counts[state]:,} {text}" for state, text in texts.items() if counts[state]]
     if not values and not (args.all_regions or args.state or of or whom or by):
-        parts[0] += f". {_WHERE}"
+        parts[0] += ". A value is listed in the region of its consumers: name that with --region, or use --all-regions"
     return ", ".join(parts)
-
-
-_WHERE = "A value is listed in the region of its consumers: name that with --region, or use --all-regions"
 
 
 _STATE_TEXTS = {

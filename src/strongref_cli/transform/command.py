@@ -27,7 +27,6 @@ from strongref_toolkit.files import write
 if TYPE_CHECKING:
     import argparse
 
-    from strongref.macro.edits import TemplateEdits
 
 _SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws", "application": "strongref"}
 """The options that describe the deployment for `--iam`, with their defaults."""
@@ -55,7 +54,10 @@ def transform_template(args: argparse.Namespace) -> int:
         write({Path(args.out): result.encode()})
     elif not args.check:
         put_out(result.encode())
-    sys.stderr.write(f"strongref: {_counts(changes)}\n")
+    types = [each.value.get("Type") for each in changes.additions]
+    done = [count(len(changes.replacements), "reference")]
+    done += [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
     return 0
 
 
@@ -82,9 +84,3 @@ def template_text(template: str, name: str) -> str:
         raise InputError(f"{name}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
         raise ManifestError(name, None, "it is not text in UTF-8") from None
-
-
-def _counts(changes: TemplateEdits) -> str:
-    types = [each.value.get("Type") for each in changes.additions]
-    added = [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
-    return ", ".join([count(len(changes.replacements), "reference"), *added])
