@@ -19,11 +19,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Returns:
-        The exit status: as of `running.run`, or 130 after Ctrl-C, as in shells.
-    """
+    """Run the command, and return its exit status: that of `running.run`, or 130 after Ctrl-C, as in shells."""
     try:
         _replace_closed_streams()
         from strongref_cli.running import run  # noqa: PLC0415 (Ctrl-C may come while this imports)

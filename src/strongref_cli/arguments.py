@@ -9,27 +9,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref import __version__
-from strongref_cli.check.arguments import add_check
-from strongref_cli.doctor.arguments import add_doctor, add_release, add_republish
-from strongref_cli.graph.arguments import add_graph, add_order
-from strongref_cli.install.arguments import add_install
 from strongref_cli.manifests.arguments import add_refs, add_resolve
-from strongref_cli.objects.arguments import add_objects
-from strongref_cli.overview.arguments import add_list, add_who
+from strongref_cli.overview.states import STATES
+from strongref_cli.terminal.consumers import ALL
 from strongref_cli.terminal.options import (
     Commands,
     Parser,
     add_account,
     add_command,
+    add_consumer,
+    add_dry_run,
     add_output,
     add_profile,
     add_region,
+    add_regions,
+    add_yes,
     repeatable,
 )
-from strongref_cli.transform.arguments import add_transform
+from strongref_cli.transform.permissions import Principal
 
 if TYPE_CHECKING:
     import argparse
+
+CONTEXT_FILE = "strongref.context.json"
+"""As in `strongref_objects.synthesis.context_file`, which takes too long to import here."""
+
+_FOLLOWS = "It begins in the given regions, and follows references to others."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,10 +52,131 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
-def _completion(commands: Commands) -> None:
-    completion = add_command(commands, "completion", "print a completion script for a shell")
-    completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="the shell: bash or zsh")
-    completion.set_defaults(run="completion:print_script")
+def _install(commands: Commands) -> None:
+    """`install`, `status` and `uninstall`."""
+    install = add_command(commands, "install", "install or upgrade the functions in regions")
+    status = add_command(commands, "status", "show which version each region has, and what differs")
+    uninstall = add_command(commands, "uninstall", "remove the functions from regions, unless stacks need them")
+    bucket = "use the existing buckets PREFIX-REGION; by default, it creates strongref-ACCOUNT-REGION"
+    install.add_argument("--bucket", metavar="PREFIX", help=bucket)
+    source = "install the release in this folder; by default, what pip has installed"
+    install.add_argument("--from", dest="release", metavar="FOLDER", help=source)
+    repeatable(install, "--parameter", "a parameter of the template; repeatable", metavar="NAME=VALUE")
+    repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
+    install.add_argument("--force", action="store_true", help="also replace a newer version")
+    uninstall.add_argument("--bucket", metavar="PREFIX", help="the prefix, if install had one")
+    purged = "also delete the code, and the buckets that install created"
+    uninstall.add_argument("--purge", action="store_true", help=purged)
+    add_yes(uninstall)
+    for command in (install, uninstall):
+        add_dry_run(command)
+    for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
+        command.add_argument("--stack", default="strongref", help="the stack's name; by default strongref")
+        add_regions(command)
+        add_output(command)
+        command.set_defaults(run=f"install.commands:{function}")
+
+
+def _list(commands: Commands) -> None:
+    exports = add_command(commands, "list", "list exports and who imports them")
+    add_regions(exports)
+    exports.add_argument("--stack", help="only exports of this stack")
+    add_consumer(exports, f"only exports for this consumer; {ALL} for shared exports")
+    exports.add_argument("--importer", help="only exports that this stack imports")
+    exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
+    add_output(exports)
+    exports.set_defaults(run="overview.list_command:list_exports")
+
+
+def _who(commands: Commands) -> None:
+    who = add_command(
+        commands,
+        "who",
+        "show who imports a stack's exports, and what it imports",
+        epilog="It also reads every region that the stack exports to.",
+    )
+    who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
+    who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
+    add_regions(who)
+    add_output(who)
+    who.set_defaults(run="overview.who_command:show_who")
+
+
+def _graph(commands: Commands) -> None:
+    graph = add_command(commands, "graph", "draw all stacks and their references", epilog=_FOLLOWS)
+    formats = ("html", "mermaid", "dot", "json")
+    default = "the output format; by default from the file's name, or mermaid"
+    graph.add_argument("--output", choices=formats, help=default)
+    graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    add_regions(graph)
+    graph.set_defaults(run="graph.command:show_graph")
+
+
+def _order(commands: Commands) -> None:
+    order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
+    order.add_argument("--delete", action="store_true", help="show the order of deletion")
+    add_regions(order)
+    add_output(order)
+    order.set_defaults(run="graph.command:show_order")
+
+
+def _check(commands: Commands) -> None:
+    check = add_command(
+        commands,
+        "check",
+        "predict what a deployment changes and whether strongref refuses it",
+        epilog="To compare values, it reads all exports of the stack, and decrypts secure ones.",
+    )
+    check.add_argument("--stack", metavar="NAME", help="the stack to create or update")
+    what = check.add_mutually_exclusive_group(required=True)
+    what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
+    what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
+    what.add_argument("--delete", metavar="STACK", help="the stack to delete")
+    given = "the template's parameters; others keep their values, or their defaults"
+    check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
+    add_region(check)
+    check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
+    add_profile(check)
+    add_output(check)
+    check.set_defaults(run="check.command:check_deployment", extra="manifests")
+
+
+def _doctor(commands: Commands) -> None:
+    doctor = add_command(commands, "doctor", "find what is wrong in stored data, and repair what is safe")
+    add_regions(doctor)
+    doctor.add_argument("--fix", action="store_true", help="show the findings, then repair what is safe")
+    add_yes(doctor)
+    add_output(doctor)
+    doctor.set_defaults(run="doctor.command:examine")
+
+
+def _release(commands: Commands) -> None:
+    release = add_command(
+        commands,
+        "release",
+        "release a stack's claim on an export",
+        epilog="The stack may still use the export, so the command first shows what may break. It stores who released "
+        "the claim, and why, for 90 days.",
+    )
+    release.add_argument("stack", metavar="STACK", help="the stack that exports it")
+    release.add_argument("key", metavar="KEY", help="the export, or everything in the map of this name")
+    consumer = "the importing stack; stack:NAME if manifests have the same name"
+    release.add_argument("--consumer", required=True, help=consumer)
+    release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
+    add_dry_run(release)
+    add_yes(release)
+    add_regions(release)
+    add_output(release)
+    release.set_defaults(run="doctor.release_command:release_claim")
+
+
+def _republish(commands: Commands) -> None:
+    republish = add_command(commands, "republish", "restore deleted values from their records")
+    republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
+    republish.add_argument("--key", help="only this export, or everything in the map of this name")
+    add_regions(republish)
+    add_output(republish)
+    republish.set_defaults(run="doctor.republish_command:republish_exports")
 
 
 def _lookup(commands: Commands) -> None:
@@ -75,8 +201,75 @@ def _lookup(commands: Commands) -> None:
     lookup.set_defaults(run="lookup:look_up")
 
 
+def _objects(commands: Commands) -> None:
+    objects = add_command(commands, "objects", "list and print exported objects")
+    below = objects.add_subparsers(required=True, metavar="COMMAND")
+    every = add_command(below, "list", "list objects and their keys")
+    add_regions(every)
+    _channel(every)
+    add_output(every)
+    every.set_defaults(run="objects.commands:list_objects")
+    show = add_command(below, "show", "print one object as a tree")
+    export = add_command(below, "export", "print one object as JSON or as shell variables")
+    for each in (show, export):
+        each.add_argument("name", metavar="NAME", help="the object's name")
+        each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default from its keys")
+        add_region(each)
+        add_profile(each)
+        _channel(each)
+        each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
+    show.set_defaults(run="objects.commands:show_object")
+    export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
+    export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
+    export.set_defaults(run="objects.commands:export_object")
+    context = add_command(below, "context", "list what lookups stored in the context file, or remove it")
+    context.add_argument("--file", help=f"the file; by default {CONTEXT_FILE}")
+    add_output(context)
+    remove = context.add_mutually_exclusive_group()
+    remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
+    remove.add_argument("--clear", action="store_true", help="remove everything that strongref stored")
+    context.set_defaults(run="objects.commands:show_context")
+
+
+def _channel(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--via",
+        choices=("cloudformation", "strongref", "ssm"),
+        default="cloudformation",
+        help="the channel; by default the first of these",
+    )
+    add_account(command)
+    add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
+    command.add_argument("--stack", help="not via ssm: only exports of this stack")
+    command.add_argument("--prefix", help="via ssm: the prefix, such as /shared/network")
+
+
+def _transform(commands: Commands) -> None:
+    transform = add_command(commands, "transform", "print a template as the macro StrongRef transforms it")
+    transform.add_argument("template", metavar="TEMPLATE", help="the template; - for standard input")
+    where = transform.add_mutually_exclusive_group()
+    where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
+    where.add_argument("--check", action="store_true", help="report errors, and write nothing")
+    principals = [each.value for each in Principal]
+    where.add_argument("--iam", choices=principals, help="print the IAM policy of this principal instead")
+    of_policy = transform.add_argument_group("with --iam")
+    add_region(of_policy, "the stack's region")
+    of_policy.add_argument("--account", help="the stack's account")
+    of_policy.add_argument("--stack", help="the stack's name")
+    of_policy.add_argument("--partition", default="aws", help="the partition: aws, aws-cn or aws-us-gov")
+    of_policy.add_argument("--application", default="strongref", help="the name of strongref's own stack")
+    repeatable(of_policy, "--parameter", "a template parameter; repeatable", metavar="NAME=VALUE")
+    transform.set_defaults(run="transform.command:transform_template", extra="manifests")
+
+
+def _completion(commands: Commands) -> None:
+    completion = add_command(commands, "completion", "print a completion script for a shell")
+    completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="the shell: bash or zsh")
+    completion.set_defaults(run="completion:print_script")
+
+
 _COMMANDS = (
-    add_install, add_list, add_who, add_graph, add_order, add_check, add_doctor, add_release, add_republish,
-    _lookup, add_objects, add_resolve, add_refs, add_transform, _completion,
+    _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _lookup, _objects, add_resolve, add_refs, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -71,7 +71,7 @@ def _status(error: StrongRefError) -> int:
 def _run(args: argparse.Namespace) -> int:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
-    from strongref_toolkit.regions import check_regions  # noqa: PLC0415 (the same)
+    from strongref_toolkit.session import check_regions  # noqa: PLC0415 (the same)
 
     gc.set_threshold(100_000)  # Hardly anything becomes garbage in a run, and looking for it takes a tenth of the time.
     module, _, function = args.run.partition(":")

@@ -41,12 +41,7 @@ CALL_TIMEOUT = timedelta(minutes=2)
 class Accounts:
     """Clients by account: the caller's own credentials in its own account, those of a role in any other one.
 
-    Args:
-        own: clients with the caller's credentials.
-        region: the region in which STS is called.
-        limiter: shared by everything that calls AWS.
-        clock: the time, and how much of it is left.
-        role: the ARN of the role to assume in another account, with `ACCOUNT` in place of the account ID.
+    STS is called in `region`. The role, for another account, is an ARN with `ACCOUNT` in place of the account ID.
     """
 
     def __init__(self, own: Clients, region: str, limiter: RateLimiter, clock: Clock, role: str | None = None) -> None:
@@ -146,14 +141,9 @@ class Aws:
     def call(
         self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
     ) -> Untyped:
-        """The response to one call.
+        """The response to one call of an action, as in `DescribeStacks`; `target` is what it is about, for errors.
 
-        Args:
-            where: whose service is called.
-            action: the API action, as in `DescribeStacks`.
-            target: what the call is about, for errors.
-            service: the client, as in `Clients.cloudformation`.
-            **request: the action's parameters.
+        `service` makes the client, as `Clients.cloudformation` does.
 
         Raises:
             AwsCallError: the call failed; it has AWS's error code.

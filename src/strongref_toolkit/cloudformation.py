@@ -89,10 +89,7 @@ class CloudFormationReader:
     def template(self, stack: str, stage: str = "Processed", **change_set: str) -> str | dict[str, Any] | None:
         """The template of a stack, or of its change set (`ChangeSetName`); a map if it is in JSON.
 
-        Args:
-            stack: the stack.
-            stage: `Processed` for what transforms have made of it, or `Original`.
-            **change_set: the name of one.
+        The stage is `Processed` for what transforms have made of it, or `Original`.
         """
         request = {"StackName": stack, "TemplateStage": stage, **change_set}
         for page in self._of("GetTemplate", f"stack {stack}", **request):

@@ -124,7 +124,10 @@ def evaluate(tree: Tree, known: TreeValues) -> Json:
     if function[0] == JOIN:
         return _text(evaluate(first, known)).join(_text(item) for item in _list(evaluate(second, known)))
     if function[0] == SPLIT:
-        return _split(evaluate(second, known), evaluate(first, known))
+        value, separator = evaluate(second, known), evaluate(first, known)
+        if not separator:
+            raise Undetermined
+        return list(_text(value).split(_text(separator)))
     items, position = _list(evaluate(second, known)), number(_text(evaluate(first, known)))
     if not isinstance(position, int) or not 0 <= position < len(items):
         shown = position if isinstance(position, int) and isinstance(first, str | int) else None
@@ -140,12 +143,6 @@ def _parts(tree: Tree) -> Sequence[Tree] | None:
         if separator == "" and isinstance(items, list):
             return items
     return None
-
-
-def _split(value: Json, separator: Json) -> list[Json]:
-    if not separator:
-        raise Undetermined
-    return list(_text(value).split(_text(separator)))
 
 
 def _below(tree: Tree) -> Iterator[Tree]:

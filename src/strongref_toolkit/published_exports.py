@@ -31,12 +31,7 @@ Use = tuple[ExportScope, Key]
 class PublishedExports:
     """What stacks export to one consumer, in the Parameter Store of one account and region. It lives for one run.
 
-    Args:
-        store: the Parameter Store of the exports' account and region.
-        clock: the time, and how much of it is left.
-        patience: how long to wait for an Export that is being written.
-        consumer: the exports' consumer; by default exports for all.
-        sensitive: whether secret values may be read.
+    `patience` says how long to wait for an Export that is being written. Secret values are read only if `sensitive`.
     """
 
     def __init__(
@@ -75,10 +70,7 @@ class PublishedExports:
     def value(self, producer: Producer, name: str, shown: str) -> Json:
         """An export's value: text, a list, or a map of these.
 
-        Args:
-            producer: the exporting stack.
-            name: a key, or the name of a map, with `/` between levels.
-            shown: the token or reference that is being resolved, for errors.
+        `name` is a key, or the name of a map, with `/` between levels. Errors show the token or reference as `shown`.
 
         Raises:
             NotExportedError: the stack exports nothing of that name to this consumer.

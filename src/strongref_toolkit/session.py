@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,7 @@ from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_to_stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from strongref.protocol.time import Clock
 
@@ -39,6 +40,8 @@ _HOUR = 3600.0
 
 DEFAULT_PARTITION_REGION = "us-east-1"
 """Where services of the whole account are called if the run has no region."""
+
+_DISABLED = "not-opted-in"
 
 
 class ToolSession(NamedTuple):
@@ -54,9 +57,7 @@ class ToolSession(NamedTuple):
 
         It uses botocore's own service models: the Lambda layer's cover only what the functions call.
 
-        Args:
-            profile: the AWS profile whose credentials are used even if the environment has others, unlike with
-                `AWS_PROFILE`.
+        The credentials of `profile` are used even if the environment has others, unlike with `AWS_PROFILE`.
         """
         log_to_stderr()
         return cls(
@@ -64,11 +65,9 @@ class ToolSession(NamedTuple):
         )
 
     def ports(self, account: str = "", kms_key: Callable[[str], str] = default_key) -> Ports:
-        """The ports of the export protocol.
+        """The ports of the export protocol; stacks of `account` may be described, by default none.
 
-        Args:
-            account: the account whose stacks may be described; none by default.
-            kms_key: as for `Stores`; by default the one that the environment names.
+        `kms_key` is as for `Stores`; by default, it is the one that the environment names.
         """
         return Ports(
             stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
@@ -83,12 +82,9 @@ class ToolSession(NamedTuple):
         return Accounts(self.clients, region, self.limiter, self.clock, role)
 
     def aws(self, region: str | None = None, role: str | None = None, *, shows_texts: bool = False) -> Aws:
-        """AWS in any account and region. The default region is that of the environment or of the AWS profile.
+        """AWS in any account and region; arguments as for `Accounts` and `Aws`.
 
-        Args:
-            region: another default region.
-            role: as for `Accounts`.
-            shows_texts: as for `Aws`.
+        By default, `region` is that of the environment or of the AWS profile.
         """
         default = region or default_region()
         accounts = self.accounts(default or DEFAULT_PARTITION_REGION, role)
@@ -116,3 +112,45 @@ def one_region(given: str | None) -> str:
 
 def default_region() -> str | None:
     return os.environ.get("AWS_REGION") or Session().region_name
+
+
+def enabled_regions(session: ToolSession) -> list[str]:
+    """The regions that are enabled for the caller's account, sorted.
+
+    They are those of one partition: that of the region of the environment or of the AWS profile.
+
+    Raises:
+        AwsCallError: EC2 does not list them.
+    """
+    aws, home = session.aws(), default_region() or DEFAULT_PARTITION_REGION
+    found = aws.call(aws.where(home, None), "DescribeRegions", "the account's regions", Clients.ec2)["Regions"]
+    # EC2 leaves out the disabled ones by itself (AWS: DescribeRegions, AllRegions). Not every emulator does.
+    return sorted(each["RegionName"] for each in found if each.get("OptInStatus") != _DISABLED)
+
+
+def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) -> list[str]:
+    """The regions that a command works in: the given ones, all that are enabled, or the default one.
+
+    Raises:
+        UsageError: there is none.
+        AwsCallError: as for `enabled_regions`.
+    """
+    if everywhere:
+        return enabled_regions(session)
+    return list(dict.fromkeys(regions(given)))
+
+
+def check_regions(given: Iterable[str]) -> None:
+    """Check names of regions; no call is made.
+
+    Raises:
+        UsageError: a region is not known.
+    """
+    session = Session()
+    partitions = session.get_available_partitions()
+    known = {region for each in partitions for region in session.get_available_regions("ssm", each)}
+    for each in given:
+        if each not in known:
+            close = get_close_matches(each, sorted(known), 2)
+            hint = f"Did you mean {' or '.join(close)}?" if close else "Give a region code such as us-east-1."
+            raise UsageError(f"{each!r} is not a region that this botocore knows. {hint}")

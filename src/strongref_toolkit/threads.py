@@ -12,7 +12,6 @@ T = TypeVar("T")
 
 MAX_THREADS = 32
 
-
 GRACE = 15.0
 """Seconds that interrupted work has to clean up: longer than reads lag, and than one call usually takes."""
 
@@ -20,9 +19,7 @@ GRACE = 15.0
 def in_threads(work: Iterable[Callable[[], T]], interrupt: Callable[[], None] | None = None) -> list[T]:
     """The results, in the order of the work.
 
-    Args:
-        work: what is to be done.
-        interrupt: called after Ctrl-C; then the work that has begun has `GRACE` seconds to end.
+    After Ctrl-C, `interrupt` is called; then the work that has begun has `GRACE` seconds to end.
 
     Raises:
         Exception: the first failure, in the order of the work. What has not begun by then never does.

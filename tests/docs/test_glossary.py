@@ -12,8 +12,7 @@ from strongref.protocol.findings import Finding, FindingType, Resolution
 from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_cli.doctor.diagnosis import DoctorFinding, Severity, problem_of
 from strongref_cli.graph.formats.page import MARKS
-from strongref_cli.overview.arguments import STATES
-from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from tests.support.documents import ROOT, names_in, rows
 from tests.support.schemas import SCHEMAS
 

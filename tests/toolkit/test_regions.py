@@ -12,8 +12,7 @@ from moto import mock_aws
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.regions import enabled_regions
-from strongref_toolkit.session import ToolSession
+from strongref_toolkit.session import ToolSession, enabled_regions
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

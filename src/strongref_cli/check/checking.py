@@ -112,11 +112,7 @@ class StackCheck:
     ) -> StackReport:
         """The prediction for a stack, and for the nested stacks that leave its template.
 
-        Args:
-            stack: the stack.
-            comparison: its versions.
-            operation: the whole update.
-            known: the logical IDs of the nested stacks that are predicted by themselves.
+        Those whose logical IDs are in `known` are predicted by themselves. The operation is the whole update.
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
         report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
@@ -212,11 +208,9 @@ def _removed(logical_id: str, deleted: StackReport) -> Iterator[StackFinding]:
     if deleted.verdict is Verdict.ACCEPTED:
         return
     text = f"Nested stack {logical_id} is removed in the cleanup, where nothing can be refused: "
-    held = any(each.verdict is Verdict.REFUSED for each in deleted.findings)
-    if held:
-        yield StackFinding(
-            Verdict.ACCEPTED, f"{text}since its exports are in use, it stays as it is, outside of this stack."
-        )
+    if any(each.verdict is Verdict.REFUSED for each in deleted.findings):
+        text += "since its exports are in use, it stays as it is, outside of this stack."
+        yield StackFinding(Verdict.ACCEPTED, text)
     else:
         verdict = Verdict.UNKNOWN if deleted.verdict is Verdict.UNKNOWN else Verdict.LOST
         yield StackFinding(verdict, f"{text}it may lose resources before its Exports refuse, and stays with the rest.")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import argparse
 
     from strongref.macro.template import Template
-    from strongref_cli.check.report import StackReport
     from strongref_toolkit.session import ToolSession
 
 _OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
@@ -39,7 +38,9 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _checked(args: argparse.Namespace, session: ToolSession) -> int:
-    given = _parameters(args)
+    if args.parameters and not args.template:
+        raise UsageError("--parameters requires --template")
+    given = pairs("--parameters", args.parameters)
     if not args.delete and not args.stack:
         raise UsageError("--template and --change-set require --stack")
     if args.delete and args.stack:
@@ -47,21 +48,17 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
     region = one_region(args.region)
     template = _template(args.template) if args.template else None
     with progress(f"Checking {args.delete or args.stack}"):
-        report = _report(args, StackCheck(StackReader(session, region)), template, given)
+        check = StackCheck(StackReader(session, region))
+        if args.delete:
+            report = check.deletion(args.delete)
+        elif template is None:
+            report = check.change_set(args.stack, args.change_set)
+        else:
+            report = check.template(args.stack, template, given)
     text = _OUTPUTS[args.output](report)
     put_out((wrapped(text) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
-
-
-def _report(
-    args: argparse.Namespace, check: StackCheck, template: Template | None, given: dict[str, str]
-) -> StackReport:
-    if args.delete:
-        return check.deletion(args.delete)
-    if template is None:
-        return check.change_set(args.stack, args.change_set)
-    return check.template(args.stack, template, given)
 
 
 def _template(file: str) -> Template:
@@ -85,9 +82,3 @@ def _check_resources(file: str, resources: object) -> None:
         problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
     if problem:
         raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
-
-
-def _parameters(args: argparse.Namespace) -> dict[str, str]:
-    if args.parameters and not args.template:
-        raise UsageError("--parameters requires --template")
-    return pairs("--parameters", args.parameters)

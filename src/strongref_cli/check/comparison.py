@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from strongref_cli.check.unknown import Evaluated, Source
     from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource
 
-
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
 """Resources that only read something: it stays when they are deleted."""
 

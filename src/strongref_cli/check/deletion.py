@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 def predict_deletion(
     stack: StackArn, version: StackVersion, stored: StoredStack, going: Collection[str] = ()
 ) -> StackReport:
-    """What the deletion of a stack in its current version would do.
-
-    Args:
-        stack: the stack's ARN.
-        version: its current template.
-        stored: what is stored about its exports.
-        going: the ARNs of the stacks that are deleted with it.
-    """
+    """What the deletion of a stack would do, given the ARNs of those that are deleted with it."""
     exports = [_deleted(stack, each, version, stored, going) for each in version.exports]
     findings = list(deletion_refused(version, stored, going))
     refusing = [each.logical_id for each in exports if each.verdict is Verdict.REFUSED]

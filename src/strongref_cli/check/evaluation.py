@@ -13,7 +13,6 @@ from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref_cli.check.expressions import call, concatenated, dynamic_text, equal, invalid
 from strongref_cli.check.unknown import (
     ABSENT,
     Absent,
@@ -21,16 +20,19 @@ from strongref_cli.check.unknown import (
     Source,
     SourceKind,
     Unknown,
+    call,
+    concatenated,
+    dynamic_text,
+    equal,
     expression_of,
+    invalid,
     sources_of,
     text_of,
     unknown_of,
-    unknowns_in,
 )
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
-    from strongref.untyped import AnyJson
 
 T = TypeVar("T")
 
@@ -40,12 +42,7 @@ CONDITION_FUNCTIONS = ("Fn::And", "Fn::Or", "Fn::Not", "Fn::Equals")
 
 
 class Evaluation:
-    """A template with the values of its parameters.
-
-    Args:
-        template: after its transforms, with functions in their long forms.
-        names: what `Ref` gives for parameters and pseudo parameters.
-    """
+    """A template after its transforms, with functions in their long forms, and what `Ref` gives for parameters."""
 
     def __init__(self, template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> None:
         self._names = names
@@ -57,19 +54,17 @@ class Evaluation:
             "Fn::Base64": partial(
                 self._computed, "Fn::Base64", str, lambda text: b64encode(text.encode("utf-8", "replace")).decode()
             ),
-            "Fn::Cidr": partial(self._deployed, "Fn::Cidr"),
             "Fn::FindInMap": self._find_in_map,
             "Fn::GetAtt": self._attribute,
-            "Fn::GetAZs": partial(self._deployed, "Fn::GetAZs"),
             "Fn::GetStackOutput": partial(self._deployed, "Fn::GetStackOutput", kind=SourceKind.CHANGING),
             "Fn::If": self._if,
-            "Fn::ImportValue": partial(self._deployed, "Fn::ImportValue"),
             "Fn::Join": self._join,
             "Fn::Length": partial(self._computed, "Fn::Length", list, len),
             "Fn::Select": self._select,
             "Fn::Split": self._split,
             "Fn::Sub": self._substitute,
             "Fn::ToJsonString": self._to_json,
+            **{each: partial(self._deployed, each) for each in ("Fn::Cidr", "Fn::GetAZs", "Fn::ImportValue")},
         }
         self._evaluate_conditions(section(template, "Conditions"))
 
@@ -103,12 +98,8 @@ class Evaluation:
             return self._functions[function](argument)
         if function in CONDITION_FUNCTIONS:
             return self._holds({function: argument})
-        return invalid(function, self._named(function, argument))
-
-    def _named(self, function: str, argument: Node) -> AnyJson:
-        """A call of a function as an expression, with what is known of its argument."""
         given = self._value(argument)
-        return {function: None if isinstance(given, Absent) else expression_of(given)}
+        return invalid(function, {function: None if isinstance(given, Absent) else expression_of(given)})
 
     def _evaluate_conditions(self, conditions: Mapping[str, Node]) -> None:
         """All conditions, each after those that it refers to: nested as deep as they may be, no stack overflows."""
@@ -162,8 +153,8 @@ class Evaluation:
         if not isinstance(parts, list | tuple) or len(parts) < 2:  # noqa: PLR2004 (a resource and an attribute)
             return invalid("Fn::GetAtt", None)
         names = [self.value(part) for part in parts]
-        if any(True for name in names for _ in unknowns_in(name)):
-            return call("Fn::GetAtt", list(names))
+        if sources_of(names):
+            return call("Fn::GetAtt", names)
         if not all(isinstance(name, str) for name in names):
             return invalid("Fn::GetAtt", None)
         return self._resource(str(names[0]), ".".join(map(str, names[1:])))
@@ -199,8 +190,8 @@ class Evaluation:
         if not isinstance(given, list) or len(given) not in (3, 4):
             return invalid("Fn::FindInMap", None)
         keys = [self.value(each) for each in given[:3]]
-        if any(True for key in keys for _ in unknowns_in(key)):
-            return call("Fn::FindInMap", list(keys))
+        if sources_of(keys):
+            return call("Fn::FindInMap", keys)
         found: Node = self._mappings
         for key in keys:
             found = found.get(text_of(key)) if isinstance(found, Mapping) else None
@@ -273,7 +264,7 @@ class Evaluation:
 
     def _to_json(self, given: Node) -> Evaluated:
         value = self.value(given)
-        if any(True for _ in unknowns_in(value)):
+        if sources_of(value):
             return call("Fn::ToJsonString", [value])
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 

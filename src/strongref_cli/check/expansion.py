@@ -18,6 +18,7 @@ from strongref.macro.transform import Settings, plan
 from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.evaluation import Evaluation
 from strongref_cli.check.unknown import SourceKind, sources_of, text_of
+from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
 from strongref_toolkit.json_values import keys_and_values, texts_in
 
@@ -41,13 +42,6 @@ class Expanded:
 
     template: Mapping[str, Node]
     left: tuple[str, ...] = ()  # the transforms, and the loops, that only CloudFormation can carry out
-
-
-def transforms(template: Template) -> tuple[str, ...]:
-    """The names of a template's transforms."""
-    declared = template.get("Transform") or []
-    listed = declared if isinstance(declared, list) else [declared]
-    return tuple(str(each.get("Name") if isinstance(each, Mapping) else each) for each in listed)
 
 
 def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:

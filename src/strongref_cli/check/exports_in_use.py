@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[StackFinding]:
     """The CloudFormation exports in use that the new template removes or changes.
 
-    Args:
-        simulation: the operation.
-        changing: the ARNs of the other stacks that the same operation updates.
+    `changing` has the ARNs of the other stacks that the same operation updates.
     """
     comparison, stored = simulation.comparison, simulation.stored
     for name in comparison.old.outputs if comparison.old else ():

@@ -36,11 +36,7 @@ def predict(
 ) -> StackReport:
     """What an update from the old version to the new one would do; a creation, if there is no old one.
 
-    Args:
-        stack: the stack.
-        comparison: its versions.
-        stored: what is stored about its exports.
-        changing: the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
+    `changing` has the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
     """
     simulation = Simulation(stack, comparison, stored)
     new = comparison.new.exports

@@ -152,10 +152,7 @@ class StackReader:
     def stored(self, stack: DeployedStack, comparison: Comparison, exports: Iterable[str] = ()) -> StoredStack:
         """What is stored about the exports of a stack, wherever its old and new version and the index say.
 
-        Args:
-            stack: the stack.
-            comparison: its versions.
-            exports: the CloudFormation exports whose users matter.
+        `exports` are the CloudFormation exports whose users matter.
         """
         own, name = self._store(self.region), stack.arn.name
         index = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from strongref.contract.names import Key
 
@@ -23,11 +23,6 @@ class Verdict(StrEnum):
     LOST = "lost"
     """It is not refused, and stacks lose what they import, or its protection."""
     REFUSED = "refused"
-
-
-def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    order = list(Verdict)
-    return max(verdicts, key=order.index, default=Verdict.ACCEPTED)
 
 
 class ChangeKind(StrEnum):
@@ -104,7 +99,7 @@ class StackReport:
         if self.in_cleanup:
             return Verdict.ACCEPTED
         own = [each.verdict for each in self.exports] + [each.verdict for each in self.findings]
-        return worst([*own, *(each.verdict for each in self.nested)])
+        return max([*own, *(each.verdict for each in self.nested)], key=list(Verdict).index, default=Verdict.ACCEPTED)
 
     @property
     def all_stacks(self) -> Iterator[StackReport]:

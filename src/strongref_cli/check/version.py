@@ -61,12 +61,9 @@ class StackVersion:
     def of(
         cls, template: Template, names: Mapping[str, Evaluated], exported: Mapping[str, str] | None = None
     ) -> StackVersion:
-        """Evaluate a template.
+        """Evaluate a template after its transforms.
 
-        Args:
-            template: after its transforms.
-            names: what `Ref` gives for all kinds of parameters.
-            exported: the names of its CloudFormation exports by output, if it is deployed: CloudFormation knows them.
+        If it is deployed, CloudFormation knows the names of its exports: `exported` has them by output.
         """
         evaluation = Evaluation(template, names)
         given = section(template, "Resources")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, short_hash
 from strongref_cli.check.comparison import Stays, because
-from strongref_cli.check.shapes import keeps_shape
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
+from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.published_exports import nested
 
 if TYPE_CHECKING:
@@ -27,8 +27,25 @@ if TYPE_CHECKING:
     from strongref.untyped import AnyJson
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import StoredStack
+    from strongref_cli.check.version import StackVersion
+    from strongref_toolkit.json_values import Json
 
 CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
+
+Shape = type[object] | str | None
+"""A type, or None for an absent value. For a type that only CloudFormation knows, text that tells it from others."""
+
+_SHAPES: Mapping[str, Shape] = {
+    "Fn::Base64": str,
+    "Fn::Cidr": list,
+    "Fn::GetAZs": list,
+    "Fn::GetStackOutput": str,
+    "Fn::ImportValue": str,
+    "Fn::Join": str,
+    "Fn::Length": str,
+    "Fn::Split": list,
+    "Fn::ToJsonString": str,
+}
 
 
 class Case(Enum):
@@ -193,3 +210,50 @@ def _placeholders(stored: Mapping[str, Any], text: str) -> Iterator[tuple[str, A
     for key, below in stored.items():
         is_map = isinstance(below, Mapping)
         yield key, dict(_placeholders(below, text)) if is_map else [text] if isinstance(below, list) else text
+
+
+def keeps_shape(
+    old: Evaluated | Absent, new: Evaluated, stored: object, versions: tuple[StackVersion | None, StackVersion]
+) -> bool:
+    """Whether a value that changes stays present, and of the type that it is stored with, as attributes return it."""
+    former, shapes = _shapes_of(old, versions[0]), _shapes_of(new, versions[1])
+    if len(shapes) > 1 or dict in shapes or None in shapes:
+        return False
+    return shapes == {type(stored)} or shapes == former
+
+
+def _shapes_of(value: Evaluated | Absent, version: StackVersion | None) -> set[Shape]:
+    if isinstance(value, Absent) or version is None:
+        return {None}
+    return _shapes(expression_of(value), version)
+
+
+def _shapes(expression: Json, version: StackVersion) -> set[Shape]:
+    """The shapes that a value may have, given its expression."""
+    match expression:
+        case None:
+            return {None}
+        case {"?": unknown}:
+            return _unknown_shapes(unknown, version)
+        case Mapping():
+            return {dict}
+        case list():
+            return {list}
+    return {str}
+
+
+def _unknown_shapes(expression: Json, version: StackVersion) -> set[Shape]:
+    match expression:
+        case {"Fn::If": [_, *branches]}:
+            return set[Shape]().union(*(_shapes(each, version) for each in branches))
+        case {"Ref": str(name)} if name in version.resources:
+            return {str}
+        case {"Fn::GetAtt": [str(name), str(attribute)]} if name in version.resources:
+            kind = version.resources[name].type
+            # Custom resources decide by themselves.
+            return {str if kind == NESTED_STACK else f"{kind if kind.startswith('AWS::') else name}.{attribute}"}
+        case Mapping() if len(expression) == 1 and (function := next(iter(expression))) in _SHAPES:
+            return {_SHAPES[str(function)]}
+        case str():
+            return {str}
+    return {json.dumps(expression, sort_keys=True)}

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.protocol.findings import FindingType
 from strongref.text import some
-from strongref_cli.doctor.diagnosis import Severity, with_failures
+from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity, with_failures
 from strongref_cli.doctor.examination import Diagnosis, Examination
-from strongref_cli.doctor.versions import version_problems
 from strongref_cli.doctor.wait_notice import WaitNotice
-from strongref_cli.install.installed import kms_keys
+from strongref_cli.install.installed import installed_in, kms_keys
+from strongref_cli.install.reports import differences
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
-from strongref_cli.overview.texts import (
-    participant_document,
-    short_text,
-)
+from strongref_cli.overview.texts import participant_document, short_text
 from strongref_cli.terminal.output import Result, TextTable, ask, count, progress, show, show_plan
+from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.log import no_log
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
+from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from strongref_cli.doctor.diagnosis import Problem
+    from strongref_cli.install.plan import Found
     from strongref_toolkit.session import ToolSession
 
 
@@ -36,14 +36,14 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
+
+    def examination(step: Callable[[str], None], **more: Any) -> Examination:
+        reader = OverviewReader(aws, step, leaves_newer=True)
+        return Examination(replace(ports, **more), session.clock, aws.accounts.own, reader, step)
+
     with no_log(), progress("Examining") as step:
-        account = aws.accounts.own
-        ports = session.ports(account, kms_keys(session))
-        found = _diagnosed(
-            session,
-            Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step),
-            regions,
-        )
+        ports = session.ports(aws.accounts.own, kms_keys(session))
+        found = _diagnosed(session, examination(step), regions)
     name_unread(found.unread)
     repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})
     if not (args.fix and repairable):
@@ -52,11 +52,10 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     show_plan(_diagnosis(found), args.output, yes=args.yes)
     ask("Repair what --fix can?", yes=args.yes)
     with no_log(), progress("Repairing") as step:
-        ports = replace(ports, waits=WaitNotice(step))
-        examination = Examination(ports, session.clock, account, OverviewReader(aws, step, leaves_newer=True), step)
-        repaired, failures = examination.repair(repairable)
+        again = examination(step, waits=WaitNotice(step))
+        repaired, failures = again.repair(repairable)
     with no_log(), progress("Examining again"):
-        left = _diagnosed(session, examination, regions)
+        left = _diagnosed(session, again, regions)
     name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
     unread = {each.region for each in left.unread}
     failures = [each for each in failures if each.called_in not in unread]
@@ -78,7 +77,7 @@ def _status(found: Diagnosis) -> int:
 def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
     """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
     found = examination.examine(regions)
-    problems, failed = version_problems(session, found.regions)
+    problems, failed = _version_problems(session, found.regions)
     if len(failed) == len(found.regions):
         raise failed[found.regions[0]]
     unread = {each.region: each for each in found.unread} | {
@@ -89,6 +88,30 @@ def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence
         (*problems, *(each for each in found.problems if each.region not in failed)),
         tuple(unread[region] for region in sorted(unread)),
     )
+
+
+def _version_problems(session: ToolSession, regions: Sequence[str]) -> tuple[list[Problem], dict[str, AwsCallError]]:
+    """Regions whose installation is of another version than that of others, and those of which AWS does not say."""
+
+    def look(region: str) -> Found | AwsCallError:
+        try:
+            return installed_in(session, region)
+        except AwsCallError as error:
+            return error
+
+    answers = in_threads([partial(look, region) for region in regions])
+    failed = {region: each for region, each in zip(regions, answers, strict=True) if isinstance(each, AwsCallError)}
+    return list(_differing([each for each in answers if not isinstance(each, AwsCallError)])), failed
+
+
+def _differing(found: Sequence[Found]) -> Iterator[Problem]:
+    for each in differences(found, everywhere=False):
+        if each.what == "version":
+            listed = ", ".join(f"{version} in {region}" for region, version in sorted(each.values.items()))
+            step = "run strongref install in all of them"
+            yield Problem(
+                found[0].region, DoctorFinding.VERSION_DIFFERS, Severity.ACTION, f"strongref is {listed}", step
+            )
 
 
 def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:

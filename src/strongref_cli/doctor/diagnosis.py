@@ -142,13 +142,7 @@ def in_progress(region: str, path: str) -> Problem:
 
 
 def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[Problem]:
-    """The fences of a region, except those whose work is done.
-
-    Args:
-        region: the region.
-        found: its fences, by parameter name.
-        now: the time (UTC).
-    """
+    """The fences of a region, by parameter name, except those whose work is done; `now` is in UTC."""
     for name, fence in found.items():
         if fence.finished or fence.newer:  # The janitor finds those of a later format.
             continue
@@ -174,15 +168,10 @@ def with_failures(problems: Iterable[Problem], failures: Sequence[RegionFailure]
             why = "That failed" if problem.severity is Severity.REPAIRABLE else "The reason"
             problem = replace(problem, next_step=f"{problem.next_step}. {why}: {reasons[-1][1].error}")  # noqa: PLW2901
         found.append(problem)
-    others = [each for number, each in enumerate(failures) if number not in explained]
-    return found + [
-        Problem(each.region, FindingType.FAILED_CALL, Severity.ACTION, _about(each), str(each.error)) for each in others
-    ]
-
-
-def _about(failure: RegionFailure) -> str:
-    """What a failure is about, for people: of names, those of parameters say the most."""
-    return _protected(failure.about[0]) if failure.about else failure.region
+    for each in (each for number, each in enumerate(failures) if number not in explained):
+        about = _protected(each.about[0]) if each.about else each.region  # Names of parameters say the most.
+        found.append(Problem(each.region, FindingType.FAILED_CALL, Severity.ACTION, about, str(each.error)))
+    return found
 
 
 def _protected(name: str) -> str:
@@ -209,7 +198,8 @@ def outdated(values: Iterable[ExportedValue]) -> Iterator[Problem]:
         if late := value.with_state(ImportState.OUTDATED):
             stacks = tuple(sorted(map(participant_of, late)))
             step = f"deploy {some([each.name for each in stacks], 5)} with another Revision of the Import"
-            yield _of_value(value, DoctorFinding.OUTDATED_IMPORT, Severity.ACTION, step, stacks)
+            name, kind = value.scope.parameter_name(value.key), DoctorFinding.OUTDATED_IMPORT
+            yield Problem(value.region, kind, Severity.ACTION, _subject(name), step, stacks, name)
 
 
 def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
@@ -229,13 +219,7 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
 
 
 def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> Iterator[Problem]:
-    """What cannot grow much further.
-
-    Args:
-        stored: a region, with the tags of its values.
-        sizes: the bytes of each value, by parameter name.
-        count: how many parameters strongref has there.
-    """
+    """What cannot grow much further, given the bytes of each value by parameter name, and the region's parameters."""
     for scope, values in stored.values.items():
         for key, value in values.items():
             name = scope.parameter_name(key)
@@ -261,10 +245,3 @@ def released(region: str, releases: Collection[Release]) -> Iterator[Problem]:
         yield Problem(
             region, DoctorFinding.RELEASED, Severity.NOTE, subject, step, (participant_of(each.importer),), each.name
         )
-
-
-def _of_value(
-    value: ExportedValue, kind: DoctorFinding, severity: Severity, step: str, stacks: tuple[Participant, ...]
-) -> Problem:
-    name = value.scope.parameter_name(value.key)
-    return Problem(value.region, kind, severity, _subject(name), step, stacks, name)

@@ -32,13 +32,12 @@ from strongref_cli.overview.graph import Unread
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
     from strongref_cli.overview.exports import StoredRegion
     from strongref_cli.overview.reading import OverviewReader
-
 
 EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
 
@@ -138,7 +137,8 @@ class Examination:
             or (each.region, each.subject) not in changing
         ]
         failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
-        found = _in_order(with_failures(problems, failures))
+        explained, order = dict.fromkeys(with_failures(problems, failures)), list(Severity)
+        found = sorted(explained, key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject))
         return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
@@ -202,11 +202,3 @@ class Examination:
                 for each in settled
                 if each.kind is not FindingType.FAILED_CALL or each.why not in noted
             ]
-
-
-def _in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Each problem once, in the order in which they are shown."""
-    order = list(Severity)
-    return sorted(
-        dict.fromkeys(problems), key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import ManifestSet
 from strongref.contract.notices import ImportedValue, claim_released
@@ -59,17 +59,19 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     who = participant_of(claimed[0].claim.importer)
     if any(_is_listed(ports, session.clock, each) for each in claimed):
         raise UsageError(f"{who.name} is a manifest set: strongref resolve --unclaim {who.name} releases it")
+    plan = _plan_of(claimed, who, args)
     if args.dry_run:
-        show(_plan_of(claimed, who, args), args.output)
+        show(plan, args.output)
         return status(reader.unread)
-    show_plan(_plan_of(claimed, who, args), args.output, yes=args.yes)
+    show_plan(plan, args.output, yes=args.yes)
     ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
     done: list[Release] = []
     with progress("Releasing") as step:
         ports = replace(ports, waits=WaitNotice(step))
         for values in by_import(claimed):
             done += release(ports, session.clock, values, aws.accounts.caller, reason)
-            notice = claim_released([_imported(each) for each in values], aws.accounts.caller, reason)
+            imported = [ImportedValue(each.region, each.scope, each.key, (each.claim.importer,)) for each in values]
+            notice = claim_released(imported, aws.accounts.caller, reason)
             notify(session, values[0].region, notice)
     show(_released(done), args.output)
     return status(reader.unread)
@@ -82,10 +84,6 @@ def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
         return False
     listed = ClaimLedger(ports.stores(value.region, clock), manifests.ledger, ports.token).read()
     return value.scope.parameter_name(value.key) in listed
-
-
-def _imported(each: ClaimedValue) -> ImportedValue:
-    return ImportedValue(each.region, each.scope, each.key, (each.claim.importer,))
 
 
 def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.Namespace) -> Result:
@@ -107,13 +105,12 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         else f"This claim is stale: {who.name} is gone, or has no such import."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
-    document = {"claims": [_claim_document(each) for each in claimed], "risk": risk}
-    return Result([table], document)
-
-
-def _claim_document(each: ClaimedValue) -> dict[str, Any]:
-    who = participant_document(participant_of(each.claim.importer))
-    return {**place_document(each.region, each.scope, each.key), "importer": who}
+    claims = [
+        place_document(each.region, each.scope, each.key)
+        | {"importer": participant_document(participant_of(each.claim.importer))}
+        for each in claimed
+    ]
+    return Result([table], {"claims": claims, "risk": risk})
 
 
 def _released(done: Sequence[Release]) -> Result:

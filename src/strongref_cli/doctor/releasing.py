@@ -85,12 +85,7 @@ def release(ports: Ports, clock: Clock, values: list[ClaimedValue], by: str, rea
 
     The traces come first, so nothing is released without one.
 
-    Args:
-        ports: what calls go through.
-        clock: the time, and how much of it is left.
-        values: the values with the claims: one of `by_import`.
-        by: the ARN of the caller.
-        reason: why, at most `releases.MAX_REASON` characters.
+    `values` are one of `by_import`, and `by` is the ARN of the caller.
 
     Raises:
         NewerFormatError: a later version of strongref wrote a record of the values. Nothing was released.

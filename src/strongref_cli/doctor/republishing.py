@@ -57,10 +57,8 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     holder = FenceHolder("republish", "strongref republish")
 
     def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published, stored = (
-            RecordedExports.read(store, scope).readable(),
-            store.under(scope.path("exports"), decrypted=False),
-        )
+        published = RecordedExports.read(store, scope).readable()
+        stored = store.under(scope.path("exports"), decrypted=False)
         lost = [key for key in sorted(published.values) if scope.parameter_name(key) not in stored]
         return published, [key for key in lost if keys is None or key in keys]
 

@@ -9,14 +9,14 @@ from strongref_cli.graph.formats.dot import as_dot
 from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.mermaid import as_mermaid
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.overview.building import graph_of
+from strongref_cli.overview.exports import graph_of
 from strongref_cli.overview.order import delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.messages import os_problem
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse

@@ -4,12 +4,12 @@ An installation passes these stages, all but the first side by side for each reg
 
     stage    module                input                                output
     load     suite or release      pip's environment, or a folder       `Suite`: template, code, layer
-    find     finding               CloudFormation                       `Found`: the stack as it is, or none
+    find     installed             CloudFormation                       `Found`: the stack as it is, or none
     plan     plan                  `Found`, `Wanted`                    `InstallPlan`: what to do, or why not
     store    bucket                `Suite`                              zip files in the region's bucket
     apply    apply                 `InstallPlan`                        a change set, executed; an `Outcome`
 
-`plan`, `usage`, `comparison`, `packaging` and `template` are pure. `calls`, `stacks` and `bucket` make every AWS call.
+`plan`, `usage`, `reports`, `packaging` and `template` are pure. `stacks` and `bucket` make every AWS call.
 `release` is both sides of a release's folder: tools/release.py writes it with the same functions.
 A dry run is the same without `store` and `apply`. Removal finds, then asks `usage` whether anything in the region still
 needs the functions, in all regions before the first one is changed.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
 from strongref_cli.install.errors import FAILURES, DeploymentFailedError
-from strongref_cli.install.outcomes import RegionOutcome, RegionResult
 from strongref_cli.install.packaging import content_hash, object_key
-from strongref_cli.install.plan import Action
+from strongref_cli.install.plan import Action, RegionOutcome, RegionResult
 from strongref_toolkit.cloudformation import has_no_changes
 from strongref_toolkit.errors import AwsCallError
 
@@ -97,7 +96,7 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
             return True
         if status == "FAILED":
             break
-        stacks.pause(POLL_SECONDS)
+        stacks.aws.clock.sleep(POLL_SECONDS)
     stacks.delete_change_set(change_set)
     if new:
         stacks.delete(new)
@@ -107,13 +106,9 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
 
 
 def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = False) -> None:
-    """Delete the installation's stack.
+    """Delete the installation's stack, given its ARN.
 
-    Args:
-        stacks: CloudFormation in its region.
-        arn: the stack's.
-        show: shows what happens.
-        protected: whether it has termination protection, which is turned off. If the stack stays, it is on again.
+    Its termination protection is turned off, if it is `protected`. If the stack stays, it is on again.
 
     Raises:
         InstallError, AwsCallError: CloudFormation could not delete it.
@@ -132,17 +127,13 @@ def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = Fals
 
 
 def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[[FoundStack], bool]) -> None:
-    """Wait until an operation of a stack has ended.
-
-    Raises:
-        InstallError, AwsCallError: it failed.
-    """
+    """Wait until an operation of a stack has ended; raises `InstallError` or `AwsCallError` if it failed."""
     polls = 0
     while found := stacks.find(arn):
         # CloudFormation's reads may lag: what they show at first may be older than the operation.
         if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
             break
-        stacks.pause(POLL_SECONDS)
+        stacks.aws.clock.sleep(POLL_SECONDS)
         polls += 1
     status, reason = (found.status, found.reason) if found else ("DELETE_COMPLETE", "")
     if status != f"{operation}_COMPLETE":

@@ -114,8 +114,7 @@ class CodeBucket:
     def purge(self) -> bool:
         """Delete what the command has put there, and the bucket itself if it is ours and nothing else is in it.
 
-        Returns:
-            Whether the bucket is gone.
+        It returns whether the bucket is gone.
         """
         keys = self.keys()
         for start in range(0, len(keys), _BATCH):

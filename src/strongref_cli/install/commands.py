@@ -13,9 +13,8 @@ from strongref.text import some
 from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import FAILURES
-from strongref_cli.install.finding import find, leftovers, uses
-from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
-from strongref_cli.install.plan import Found, Wanted, plan_install
+from strongref_cli.install.installed import find, leftovers, uses
+from strongref_cli.install.plan import BAD, Found, RegionOutcome, RegionResult, Wanted, plan_install
 from strongref_cli.install.release import load_release
 from strongref_cli.install.removal import (
     WITHOUT_FUNCTIONS,
@@ -32,12 +31,12 @@ from strongref_cli.install.template import parameter_names
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from strongref_toolkit.session import ToolSession
 
@@ -101,7 +100,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     outcomes = run.everywhere("Installing", in_region)
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
-    return _exit_status(outcomes)
+    return int(any(each.result in BAD for each in outcomes))
 
 
 def _check_known(name: str, known: Sequence[str]) -> None:
@@ -109,10 +108,6 @@ def _check_known(name: str, known: Sequence[str]) -> None:
         close = get_close_matches(name, known, 1)
         hint = f"Did you mean {close[0]}?" if close else f"The parameters are {', '.join(known)}."
         raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
-
-
-def _exit_status(outcomes: Iterable[RegionOutcome]) -> int:
-    return int(any(each.result in BAD for each in outcomes))
 
 
 def show_status(args: argparse.Namespace, session: ToolSession) -> int:
@@ -147,7 +142,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
         for each in removals:
             notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
-    return _exit_status(outcomes)
+    return int(any(each.result in BAD for each in outcomes))
 
 
 def _examined(region: _Region, run: _Run) -> PlannedRemoval:

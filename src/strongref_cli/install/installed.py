@@ -1,4 +1,4 @@
-"""What other commands need of the installation of a region: its stack, its event bus, and its KMS key."""
+"""What is in a region: the installation, what needs it, and what other commands need of it: event bus and KMS key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import default_key
 from strongref.log import logger
 from strongref.runtime.outbox import Outbox
-from strongref_cli.install.finding import find
-from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.install.errors import ForeignBucketError
+from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
+from strongref_cli.install.removal import Leftovers
 from strongref_cli.install.stacks import RegionStacks
+from strongref_cli.install.usage import ListedResource, importing, use_of
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.memo import Memo
 
@@ -19,8 +21,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref.contract.notices import Notice
-    from strongref_cli.install.plan import Found
+    from strongref.protocol.ports import Store
+    from strongref_cli.install.bucket import CodeBucket
+    from strongref_cli.install.usage import Use
     from strongref_toolkit.session import ToolSession
+
+_ALL, _OF_THE_STACK = "/strongref", "/strongref/service-tokens/"
+
+
+def find(stacks: RegionStacks, name: str, *, with_template: bool = False) -> Found:
+    """The installation of a region; `name` is its stack's."""
+    stack = stacks.find(name, with_template=with_template)
+    return Found(stacks.where.region, stack, "" if stack else stacks.exporter_of(EXPORTS[0]))
+
+
+def uses(stacks: RegionStacks, installation: str) -> list[Use]:
+    """The stacks of a region that need its installation, given that stack's name.
+
+    Every stack's resources are listed: what strongref stores does not know lookups, weak imports, and empty Exports.
+    """
+    imports = importing({export: stacks.importers(export) for export in EXPORTS})
+    found = []
+    for name, arn in sorted(stacks.names().items()):
+        if name == installation:
+            continue
+        resources, mine = list(map(ListedResource.of, stacks.resources(arn))), imports.get(name, set())
+        transforms = () if use_of(name, resources, mine, ()) else stacks.transforms(arn)
+        found.append(use_of(name, resources, mine, transforms))
+    return [each for each in found if each]
+
+
+def leftovers(bucket: CodeBucket, store: Store) -> Leftovers:
+    """What is in a region and stays when the stack is deleted."""
+    try:
+        there = bucket.exists()
+    except ForeignBucketError:
+        there = False
+    stored = [name for name in store.under(_ALL, decrypted=False) if not name.startswith(_OF_THE_STACK)]
+    return Leftovers(bucket.name if there else "", len(bucket.keys()) if there else 0, len(stored))
 
 
 def installed_in(session: ToolSession, region: str) -> Found:

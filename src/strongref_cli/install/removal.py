@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref_cli.install.outcomes import BAD, RegionOutcome, RegionResult
-from strongref_cli.install.plan import IN_REVIEW
+from strongref_cli.install.plan import BAD, IN_REVIEW, RegionOutcome, RegionResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

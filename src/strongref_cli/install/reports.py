@@ -1,22 +1,31 @@
-"""What `install`, `status` and `uninstall` show. Pure."""
+"""What `install`, `status` and `uninstall` show: what is broken, and what differs between regions. Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.text import some
-from strongref_cli.install.comparison import INSTALLED, NOT_INSTALLED, UNKNOWN, differences, problems, version_of
+from strongref_cli.install.plan import UPDATABLE
 from strongref_cli.terminal.output import Result, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from strongref_cli.install.comparison import Difference
-    from strongref_cli.install.outcomes import RegionOutcome
-    from strongref_cli.install.plan import Found
+    from strongref_cli.install.plan import Found, RegionOutcome
+
+INSTALLED = "installed"
+NOT_INSTALLED = "not installed"
+UNKNOWN = "unknown"
 
 FUNCTIONS_EVENT_BUS = "EventBus"
 """The parameter of the installation that names the bus for its events, if that version has it."""
+
+
+class Difference(NamedTuple):
+    """Something that is not the same in all regions."""
+
+    what: str  # `version`, `installed`, or a parameter's name
+    values: Mapping[str, str]  # by region
 
 
 def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Sequence[str], *, dry_run: bool) -> Result:
@@ -37,13 +46,9 @@ def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Seque
 def status_report(
     regions: Sequence[Found], failed: Sequence[RegionOutcome], version: str, *, everywhere: bool
 ) -> Result:
-    """What is installed where.
+    """What is installed where; the `failed` regions could not be read, and `version` is that of the command.
 
-    Args:
-        regions: what is in each.
-        failed: the regions that could not be read.
-        version: the command's.
-        everywhere: as for `differences`; otherwise, regions without an installation are left out.
+    Unless `everywhere`, regions without an installation are left out, and `differences` are only between the others.
     """
     shown = [each for each in regions if everywhere or each.stack or each.elsewhere]
     broken = [*problems(regions), *(f"{each.region} could not be read. {each.details[0]}" for each in failed)]
@@ -96,3 +101,46 @@ def _by_value(values: Mapping[str, str]) -> str:
     for region, value in values.items():
         groups.setdefault(value, []).append(region)
     return "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())
+
+
+def version_of(found: Found) -> str:
+    return (found.stack.version or UNKNOWN) if found.stack else ""
+
+
+def problems(regions: Sequence[Found]) -> list[str]:
+    """What is broken, one sentence each."""
+    broken = [
+        f"The stack in {each.region} is in {each.stack.status}."
+        for each in regions
+        if each.stack and each.stack.status not in UPDATABLE
+    ]
+    elsewhere = [
+        f"In {each.region}, strongref is installed as stack {each.elsewhere}: give --stack {each.elsewhere}."
+        for each in regions
+        if each.elsewhere
+    ]
+    return [
+        *broken,
+        *elsewhere,
+        *(["strongref is not installed in any of these regions."] if not (_installed(regions) or elsewhere) else []),
+    ]
+
+
+def differences(regions: Sequence[Found], *, everywhere: bool = True) -> list[Difference]:
+    """What differs between regions; if `everywhere`, also whether they have an installation."""
+    there = _installed(regions)
+    found = []
+    if everywhere and there and len(there) < len(regions):
+        states = {each.region: INSTALLED if each.stack else NOT_INSTALLED for each in regions if not each.elsewhere}
+        found.append(Difference(INSTALLED, states))
+    found.append(Difference("version", {each.region: version_of(each) for each in there}))
+    stacks = {each.region: each.stack for each in there if each.stack}
+    names = sorted({name for stack in stacks.values() for name in stack.parameters})
+    found += [
+        Difference(name, {region: stack.parameters.get(name, "") for region, stack in stacks.items()}) for name in names
+    ]
+    return [each for each in found if len(set(each.values.values())) > 1]
+
+
+def _installed(regions: Sequence[Found]) -> list[Found]:
+    return [each for each in regions if each.stack]

@@ -64,15 +64,7 @@ class RegionStacks(CloudFormationReader):
         return next(exporters, "//").split("/")[1]
 
     def create_change_set(self, plan: InstallPlan, name: str, url: str) -> CreatedChangeSet:
-        """Begin to create a change set.
-
-        A stack whose creation fails is deleted.
-
-        Args:
-            plan: what it does.
-            name: its name.
-            url: the template's.
-        """
+        """Begin to create a change set from the template at a URL. A stack whose creation fails is deleted."""
         new = plan.action is Action.CREATE
         created = self._call(
             "CreateChangeSet",
@@ -115,9 +107,7 @@ class RegionStacks(CloudFormationReader):
     def failure(self, arn: str, operation: str) -> str:
         """Why the last operation of a stack failed: its first resource that did, and CloudFormation's reason.
 
-        Args:
-            arn: the stack's.
-            operation: CREATE, UPDATE or DELETE; a creation includes the deletion that follows its failure.
+        The operation is CREATE, UPDATE or DELETE; a creation includes the deletion that follows its failure.
         """
         found = ""
         for event in self._operation(arn, f"{operation}_IN_PROGRESS"):
@@ -133,10 +123,6 @@ class RegionStacks(CloudFormationReader):
             yield event
             if event["PhysicalResourceId"] == arn and event["ResourceStatus"] == start:
                 return
-
-    def pause(self, seconds: float) -> None:
-        """Wait, before CloudFormation is asked again."""
-        self.aws.clock.sleep(seconds)
 
     def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)

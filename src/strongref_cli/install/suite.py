@@ -8,15 +8,18 @@ installed next to it. docs/decisions/0028 says why.
 from __future__ import annotations
 
 import csv
+import py_compile
 import re
+import sys
+import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
-from strongref_cli.install.bytecode import can_compile_for, compiled
 from strongref_cli.install.errors import IncompleteSuiteError
 from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
 from strongref_cli.install.template import local_paths, python_version, with_locations
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 LAYER = "layers/core"
 """The layer's folder, as the template names it."""
+
+MOUNTED = "/opt/"
+"""Where Lambda unpacks a layer; tracebacks show it."""
 
 _WHEEL = Path(__file__).with_name("suite")
 _CHECKOUT = Path(__file__).parents[3]
@@ -91,13 +97,16 @@ def load_suite() -> Suite:
     Raises:
         IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
     """
-    template = _read("template.yaml", "template.yaml")
-    tested = dict(_LOCKED.findall(_read("requirements.txt", f"{LAYER}/requirements.txt")))
+    template = _part("template.yaml", "template.yaml").read_text(encoding="utf-8")
+    locked = _part("requirements.txt", f"{LAYER}/requirements.txt").read_text(encoding="utf-8")
+    tested = dict(_LOCKED.findall(locked))
     python = python_version(template)
     bytecode = can_compile_for(python)
     distributions = list(_distributions(tested))
     archives = (
-        Archive(path, _layer(distributions), bytecode) if path == LAYER else Archive(path, _handler(path))
+        Archive(path, _layer(distributions), bytecode)
+        if path == LAYER
+        else Archive(path, dict(_below(_part(path, path), "")))
         for path in local_paths(template)
     )
     untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
@@ -117,18 +126,11 @@ def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]
     ]
 
 
-def _read(in_wheel: str, in_checkout: str) -> str:
+def _part(in_wheel: str, in_checkout: str) -> Path:
     for path in (_WHEEL / in_wheel, _CHECKOUT / in_checkout):
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
+        if path.exists():
+            return path
     raise IncompleteSuiteError(in_wheel, "is not part of this installation of strongref. Install it again with pip.")
-
-
-def _handler(path: str) -> dict[str, bytes]:
-    for base in (_WHEEL, _CHECKOUT):
-        if (base / path).is_dir():
-            return dict(_below(base / path, ""))
-    raise IncompleteSuiteError(path, "is not part of this installation of strongref. Install it again with pip.")
 
 
 def _below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
@@ -190,3 +192,31 @@ def _files(found: Distribution) -> dict[str, bytes]:
         raise IncompleteSuiteError(found.name, problem)
     refuse_compiled(found.name, files)
     return files
+
+
+def can_compile_for(python: str) -> bool:
+    """Whether this interpreter makes bytecode for that version of Python, as in `3.13`."""
+    return python == f"{sys.version_info.major}.{sys.version_info.minor}" and sys.implementation.name == "cpython"
+
+
+def compiled(files: Files) -> dict[str, bytes]:
+    """The bytecode of every module, by where Python looks for it. It holds a hash of its source, and is not checked.
+
+    Without it, a cold start takes several times as long, because Lambda cannot store any.
+    """
+    made = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "source.py"), Path(folder, "bytecode.pyc")
+        for name, content in files.items():
+            if not name.endswith(".py"):
+                continue
+            source.write_bytes(content)
+            py_compile.compile(
+                str(source),
+                str(target),
+                MOUNTED + name,
+                doraise=True,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
+            made[Path(cache_from_source(name, optimization="")).as_posix()] = target.read_bytes()
+    return made

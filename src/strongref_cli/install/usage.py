@@ -57,11 +57,7 @@ def use_of(
 ) -> Use | None:
     """What a stack needs the suite for; None if for nothing.
 
-    Args:
-        stack: its name.
-        resources: all that it has.
-        imports: the names of the suite's CloudFormation exports that it imports.
-        transforms: the macros that its template names.
+    `imports` are the suite's CloudFormation exports that it imports, `transforms` the macros of its template.
     """
     reasons = [f"{each.type} ({each.logical_id})" for each in resources if is_served(each)]
     if stack.startswith(HOLD_STACK):

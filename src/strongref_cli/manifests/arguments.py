@@ -19,7 +19,6 @@ from strongref_manifests.tokens import ON_DEMAND
 
 CLAIM, HOLD, UNCLAIM = "--claim", "--hold", "--unclaim"
 
-
 ROLE_NAME = "strongref-references"
 """The default name of the ClusterRole; different from a controller's own role, which it would replace."""
 

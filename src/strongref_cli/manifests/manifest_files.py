@@ -24,11 +24,13 @@ from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Mapping, Sequence
 
+    from strongref.contract.values import Value
     from strongref_manifests.resolution.files import InputFile
+    from strongref_manifests.sources.exports import ExportSource
     from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.published_exports import Use
     from strongref_toolkit.session import ToolSession
 
 STANDARD = "-"
@@ -101,22 +103,47 @@ def read_manifests(
 class ManifestWriter:
     """Writes results to files, or to standard output, and there only once: a claim may have it write again."""
 
+    args: argparse.Namespace
     paths: ManifestPaths
-    in_place: bool
+    manifests: Sequence[Manifest]
     printed: bool = False
 
-    def write(self, manifests: Sequence[Manifest], texts: Sequence[str]) -> None:
-        """Write each manifest's new text.
+    def write(
+        self,
+        texts: Sequence[str],
+        claims: ManifestSetClaims | None,
+        exports: ExportSource | None,
+        again: Callable[[], Sequence[str]],
+    ) -> None:
+        """Write each manifest's new text; with claims, the text that it has `again` with the claimed values.
+
+        They may have changed since they were read.
 
         Raises:
             WriteFailedError: nothing was written.
             HalfWrittenError: some files were written.
         """
+
+        def write_claimed(claimed: Mapping[Use, Value]) -> None:
+            source.hold(claimed)
+            self._write(again())
+
+        if self.args.check:
+            return
+        if not (claims and exports):
+            self._write(texts)
+            return
+        source = exports
+        # A manifest that is printed meanwhile is not mixed with progress.
+        with progress("Claiming exports") if self.paths.inputs else nullcontext():
+            claims.hold(exports.uses, write_claimed, hold_stacks=self.args.hold)
+
+    def _write(self, texts: Sequence[str]) -> None:
         if self.paths.inputs:
             changed = {
                 target: text.encode()
-                for target, text, manifest in zip(self.paths.targets, texts, manifests, strict=False)
-                if not self.in_place or text != manifest.text
+                for target, text, manifest in zip(self.paths.targets, texts, self.manifests, strict=False)
+                if not self.args.in_place or text != manifest.text
             }
             try:
                 write(changed)
@@ -143,11 +170,6 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
     return ManifestSetClaims(
         session.ports(account, kms_keys(session)), session.clock, region, ManifestSet(account, name)
     )
-
-
-def claiming(paths: ManifestPaths) -> AbstractContextManager[object]:
-    """Shows progress while exports are claimed, unless the manifest is printed meanwhile."""
-    return progress("Claiming exports") if paths.inputs else nullcontext()
 
 
 def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:

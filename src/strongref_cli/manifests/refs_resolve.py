@@ -14,7 +14,6 @@ from strongref_cli.manifests.manifest_files import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    claiming,
     claims_of,
     failed,
     read_manifests,
@@ -29,13 +28,11 @@ from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from strongref.contract.values import Value
     from strongref_manifests.refs.base import Kind, ObjectSource, Subject, ValueSource
     from strongref_manifests.refs.resolution import Condition
     from strongref_manifests.text.manifests import Manifest
-    from strongref_toolkit.published_exports import Use
     from strongref_toolkit.session import ToolSession
 
 
@@ -60,28 +57,22 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
         sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
     if unread or attempt.failures:
         return failed(unread, attempt.failures, "problem")
-    writer = ManifestWriter(paths, asked.in_place)
-    if claims and not asked.check:
 
-        def write(held: Mapping[Use, Value]) -> None:
-            """Resolve again with the claimed values: they may have changed since they were read."""
-            stacks.exports.hold(held)
-            again = run.attempt()
-            if again.failures:
-                raise _UnresolvedError(again.failures)
-            writer.write(manifests, again.texts)
+    def again() -> list[str]:
+        claimed = run.attempt()
+        if claimed.failures:
+            raise _UnresolvedError(claimed.failures)
+        return claimed.texts
 
-        try:
-            with claiming(paths):
-                claims.hold(stacks.exports.uses, write, hold_stacks=asked.hold)
-        except _UnresolvedError as error:
-            return failed((), error.failures, "problem")
-    elif not asked.check:
-        writer.write(manifests, attempt.texts)
+    exports = stacks.exports if claims else None
+    try:
+        ManifestWriter(asked, paths, manifests).write(attempt.texts, claims, exports, again)
+    except _UnresolvedError as error:
+        return failed((), error.failures, "problem")
     done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
     done.append(count(attempt.filled, "field", "filled in"))
-    if claims:
-        done.append(count(len(stacks.exports.uses), "export", f"used by manifests {asked.claim}"))
+    if exports:
+        done.append(count(len(exports.uses), "export", f"used by manifests {asked.claim}"))
     sys.stderr.write(f"strongref: {', '.join(done)}\n")
     return 0
 

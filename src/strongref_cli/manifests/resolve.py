@@ -11,7 +11,6 @@ from strongref_cli.manifests.manifest_files import (
     ManifestPaths,
     ManifestWriter,
     check_claims,
-    claiming,
     claims_of,
     failed,
     read_manifests,
@@ -25,13 +24,10 @@ from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
     from datetime import datetime
 
     from strongref.aws.rate_limit import Turn
-    from strongref.contract.values import Value
     from strongref_manifests.tokens import TokenSource
-    from strongref_toolkit.published_exports import Use
     from strongref_toolkit.session import ToolSession
 
 
@@ -70,22 +66,15 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
     if unread or outcome.failures:
         return failed(unread, outcome.failures, "value", "could not be resolved")
     exports = next((source for source in given if isinstance(source, ExportSource)), None)
-    writer = ManifestWriter(paths, args.in_place)
-    if claims and exports and not args.check:
 
-        def write(claimed: Mapping[Use, Value]) -> None:
-            """Resolve again with the claimed values: an export may have changed since it was read."""
-            nonlocal outcome
-            exports.hold(claimed)
-            outcome = resolve(manifests, tokens)
-            for failure in outcome.failures:
-                raise failure.error
-            writer.write(manifests, outcome.texts)
+    def again() -> list[str]:
+        nonlocal outcome
+        outcome = resolve(manifests, tokens)
+        for failure in outcome.failures:
+            raise failure.error
+        return outcome.texts
 
-        with claiming(paths):
-            claims.hold(exports.uses, write, hold_stacks=args.hold)
-    elif not args.check:
-        writer.write(manifests, outcome.texts)
+    ManifestWriter(args, paths, manifests).write(outcome.texts, claims, exports, again)
     done = [count(len(manifests), "file"), count(outcome.documents, "document")]
     done += [count(outcome.values, "value", "resolved"), count(limiter.calls, "call")]
     if claims and exports:
@@ -101,16 +90,8 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
     unknown = sorted(schemes - {*BY_DEFAULT, *ON_DEMAND})
     if unknown:
         raise UsageError(f"--with must be one of {', '.join(ON_DEMAND)}, got {unknown[0]}; for tf give --tf STATE")
-    return sources(
-        schemes,
-        tf=args.tf,
-        consumer=args.consumer,
-        sensitive=args.sensitive,
-        allow=args.allow,
-        region=args.region,
-        role=args.role,
-        session=session,
-    )
+    options = {name: getattr(args, name) for name in ("tf", "consumer", "sensitive", "allow", "region", "role")}
+    return sources(schemes, **options, session=session)
 
 
 class CountingLimiter(RateLimiter):

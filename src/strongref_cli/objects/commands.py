@@ -38,8 +38,7 @@ from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.published_exports import export_scopes
-from strongref_toolkit.regions import chosen_regions
-from strongref_toolkit.session import one_region
+from strongref_toolkit.session import chosen_regions, one_region
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
     from strongref.protocol.ports import Store
     from strongref_objects.channels.cloudformation import StackExport
-    from strongref_objects.synthesis.context_file import ContextKey
     from strongref_toolkit.session import ToolSession
 
 CLOUDFORMATION, STRONGREF, SSM = "cloudformation", "strongref", "ssm"
@@ -177,19 +175,11 @@ def show_context(asked: argparse.Namespace) -> int:
     removed = bool(asked.reset or asked.clear)
     rows = [(key.region, key.account, key.channel, key.name, key.of) for key in keys]
     notes = [f"{count(len(keys), 'value', 'removed from' if removed else 'in')} {file}."]
-    document = {"file": file, "removed": removed, "values": [_context_document(key) for key in keys]}
+    names = ("region", "account", "channel", "name")
+    values = [{name: getattr(key, name) for name in names} | {"of": key.of or None} for key in keys]
+    document = {"file": file, "removed": removed, "values": values}
     show(Result([TextTable(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked.output)
     return 0
-
-
-def _context_document(key: ContextKey) -> dict[str, Any]:
-    return {
-        "region": key.region,
-        "account": key.account,
-        "channel": key.channel,
-        "name": key.name,
-        "of": key.of or None,
-    }
 
 
 def _check(asked: argparse.Namespace) -> None:

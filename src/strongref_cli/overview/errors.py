@@ -12,6 +12,8 @@ from strongref_toolkit.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CHECK = " Check the name and the region."
+
 
 class NoSuchNameError(UsageError):
     """A name that was given does not exist. It is an error, because an empty answer would look like a fact."""
@@ -30,9 +32,8 @@ class NotFoundWhereReadError(StrongRefError):
 
 def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
     """There is no stack of that name in some regions, given the names of those that are there."""
-    where = some(regions, 5)
-    hint = _meant(name, known, " Check the name and the region.")
-    return NoSuchNameError(f"No stack or manifest set {cut(name, 150)!r} in {where}.{hint}")
+    what = f"No stack or manifest set {cut(name, 150)!r} in {some(regions, 5)}."
+    return NoSuchNameError(what + _meant(name, known, _CHECK))
 
 
 def no_such_key(name: str, stack: str, known: Sequence[str]) -> NoSuchNameError:
@@ -48,9 +49,8 @@ def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> N
 
 def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
     """Nothing that is exported in some regions matches an option."""
-    where = some(regions, 5)
-    hint = _meant(name, known, " Check the name and the region.")
-    return NoSuchNameError(f"Nothing in {where} matches {option} {cut(name, 150)!r}.{hint}")
+    what = f"Nothing in {some(regions, 5)} matches {option} {cut(name, 150)!r}."
+    return NoSuchNameError(what + _meant(name, known, _CHECK))
 
 
 def _meant(name: str, known: Sequence[str], otherwise: str = "") -> str:

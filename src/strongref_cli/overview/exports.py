@@ -20,17 +20,18 @@ from strongref.contract.names import (
     StackArn,
 )
 from strongref.protocol.published import RecordedExports
-from strongref.text import cut
-from strongref_cli.overview.graph import Participant
+from strongref.text import attribute_name, cut
+from strongref_cli.overview.graph import Graph, Participant, Reference
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key
     from strongref.contract.record import Record
+    from strongref_cli.overview.graph import Unread
 
 
 class StoredValue(NamedTuple):
@@ -236,3 +237,35 @@ def participant_of(claim: str) -> Participant:
     if manifests:
         return Participant(manifests.account, "", manifests.name, "manifests")
     return Participant("", "", cut(claim, 120), "unknown")
+
+
+def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unread, ...] = ()) -> Graph:
+    """All participants and references. A reference joins the claims of one importer on one producer in one region.
+
+    A stale claim is no reference, and a foreign parameter is no export.
+    """
+    claims: dict[tuple[Participant, Participant, str], list[tuple[str, Claim]]] = defaultdict(list)
+    participants = set()
+    for value in values:
+        if value.state is ExportState.FOREIGN:
+            continue
+        producer = participant(value.producer)
+        participants.add(producer)
+        for claim in value.claims:
+            if claim.state is ImportState.STALE:
+                continue
+            importer = participant_of(claim.importer)
+            participants.add(importer)
+            claims[producer, importer, value.region].append((attribute_name(value.key), claim))
+    references = [
+        Reference(
+            producer,
+            importer,
+            region,
+            keys=tuple(sorted({key for key, _ in found})),
+            outdated=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
+            protection=Protection.worst(claim.protection for _, claim in found),
+        )
+        for (producer, importer, region), found in claims.items()
+    ]
+    return Graph(tuple(sorted(participants)), tuple(sorted(references)), as_of, unread)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name, some
-from strongref_cli.overview.arguments import STATES
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
-from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
     age_text,
     as_of_text,
@@ -21,7 +20,7 @@ from strongref_cli.overview.texts import (
 )
 from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, show
-from strongref_toolkit.regions import chosen_regions
+from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +48,9 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     if args.state:
         values = [value for value in values if args.state in _states(value)]
     tables = _list_tables(values, _summary(values, regions, args), as_of)
-    document = {**_list_document(values, regions, as_of), "unread": unread_document(reader.unread)}
+    exports = [export_document(value) for value in values]
+    unread = unread_document(reader.unread)
+    document = {"asOf": time_text(as_of), "regions": regions, "exports": exports, "unread": unread}
     show(Result(tables, document), args.output)
     return status(reader.unread)
 
@@ -97,22 +98,13 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
     parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
-    for state, text in (
-        ("unused", "unused"),
-        (ExportState.MISSING, "missing"),
-        (ExportState.WITHDRAWN, "withdrawn"),
-        (ExportState.ORPHANED, "orphaned"),
-        (ExportState.UNREADABLE, "unreadable"),
-        (ImportState.OUTDATED, "with outdated imports"),
-        (ImportState.STALE, "with stale claims"),
-    ):
-        parts += [f"{counts[state]:,} {text}"] if counts[state] else []
+    late: dict[str, str] = {ImportState.OUTDATED: "with outdated imports", ImportState.STALE: "with stale claims"}
+    wrong = (ExportState.MISSING, ExportState.WITHDRAWN, ExportState.ORPHANED, ExportState.UNREADABLE)
+    texts = {each: each for each in ("unused", *map(str, wrong))} | late
+    parts += [f"{counts[state]:,} {text}" for state, text in texts.items() if counts[state]]
     if not values and not (args.all_regions or args.state or of or whom or by):
-        parts[0] += f". {_WHERE}"
+        parts[0] += ". A value is listed in the region of its consumers: name that with --region, or use --all-regions"
     return ", ".join(parts)
-
-
-_WHERE = "A value is listed in the region of its consumers: name that with --region, or use --all-regions"
 
 
 _STATE_TEXTS = {
@@ -121,11 +113,3 @@ _STATE_TEXTS = {
     ImportState.STALE: ("export", " with stale claims"),
 }
 """What the exports that `--state` selects are called, and what follows their name and other options."""
-
-
-def _list_document(values: Sequence[ExportedValue], regions: Sequence[str], as_of: datetime) -> dict[str, Any]:
-    return {
-        "asOf": time_text(as_of),
-        "regions": list(regions),
-        "exports": [export_document(value) for value in values],
-    }

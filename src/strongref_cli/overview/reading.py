@@ -47,11 +47,8 @@ _TAGGED_PER_PAGE = 100
 class OverviewReader:
     """Reads each region of the caller's account once.
 
-    Args:
-        aws: what calls go through.
-        progress: called with each region before it is read.
-        leaves_newer: whether what a later version of strongref wrote is left out, for a caller that reports it anyway;
-            otherwise its region cannot be read.
+    `progress` is called with each region before it is read. With `leaves_newer`, what a later version of strongref
+    wrote is left out, for a caller that reports it anyway; otherwise its region cannot be read.
     """
 
     def __init__(
@@ -86,11 +83,9 @@ class OverviewReader:
         return read
 
     def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
-        """These regions, and all that stacks found there export to or live in; errors as for `regions`.
+        """These regions, and all that stacks found there, or those of one name, export to or live in.
 
-        Args:
-            start: the regions to begin with.
-            stack: follow only stacks of this name.
+        Errors are as for `regions`.
         """
         read = {each.region: each for each in self.regions(sorted(set(start)))}
         found: Collection[StoredRegion] = read.values()
@@ -248,13 +243,12 @@ class OverviewReader:
             importers = {text for tag, text in value.tags.items() if tag.startswith(CLAIM_TAG)}
             asked |= {each for each in importers if each in existing and existing[each].created < value.published}
         ordered = sorted(asked)
-        listed = in_threads([partial(self._imports, region, each) for each in ordered])
-        imports = dict(zip(ordered, listed, strict=True))
+        listed = in_threads([partial(self._resources, region, each) for each in ordered])
+        imports = {
+            arn: {claim_tag(physical): updated for physical, updated in found.items()}
+            for arn, found in zip(ordered, listed, strict=True)
+        }
         return {arn: each._replace(imports=imports.get(arn)) for arn, each in existing.items()}
-
-    def _imports(self, region: str, stack: str) -> dict[str, datetime]:
-        """When each custom resource of a stack was created or updated last, by the tag of its claims."""
-        return {claim_tag(physical): updated for physical, updated in self._resources(region, stack).items()}
 
     def _resources(self, region: str, stack: str) -> dict[str, datetime]:
         """When each resource of a stack was created or updated last, by its physical ID."""

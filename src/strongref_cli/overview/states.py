@@ -53,3 +53,12 @@ class Protection(StrEnum):
     @classmethod
     def worst(cls, found: Iterable[Protection]) -> Protection:
         return max(found, key=list(cls).index)
+
+
+STATES = (
+    *ExportState,
+    *("imported", "unused"),
+    *(ImportState.OUTDATED, ImportState.STALE),
+    *(Protection.UNHELD, Protection.UNPROTECTED),
+)
+"""What `strongref list --state` takes."""

@@ -50,22 +50,15 @@ def participant_document(who: Participant) -> dict[str, Any]:
 def importers_text(value: ExportedValue) -> str:
     """The importers as a list of names, with the state of each that is not as it should be."""
     return some(
-        [
-            f"{short_text(participant_of(claim.importer), value.region)}{_noted(_import_note(claim))}"
-            for claim in value.claims
-        ],
+        [f"{short_text(participant_of(claim.importer), value.region)}{_import_note(claim)}" for claim in value.claims],
         5,
     )
 
 
-def _noted(note: str) -> str:
-    return f" ({note})" if note else ""
-
-
 def _import_note(claim: Claim) -> str:
     if claim.state in (ImportState.OUTDATED, ImportState.STALE):
-        return claim.state
-    return claim.protection if claim.protection is Protection.UNHELD else ""
+        return f" ({claim.state})"
+    return f" ({claim.protection})" if claim.protection is Protection.UNHELD else ""
 
 
 def short_text(who: Participant, region: str) -> str:

@@ -41,12 +41,7 @@ def find_uses(
 
     It starts in some regions, and also reads every region that the stacks found there export to or live in.
 
-    Args:
-        reader: reads the regions.
-        start: the regions to begin with.
-        everywhere: all regions, which are read if the index lacks an Export of a stack.
-        name: the stack's name.
-        key: only exports of this key, or of all keys in this map, and imports of it.
+    `everywhere` gives all regions, which are read if the index lacks an Export of a stack. `key` may be a map's name.
 
     Raises:
         NoSuchNameError: there is no stack of that name in the regions that were read.
@@ -61,7 +56,7 @@ def find_uses(
     if not uses:
         others = {each.name for each in _participants(regions, values)}
         raise no_such_stack(name, [each.region for each in regions], sorted(others))
-    return _only(uses, name, key) if key else uses
+    return _only(uses, values, name, key) if key else uses
 
 
 def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
@@ -79,18 +74,12 @@ def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
     )
 
 
-def _only(found: Sequence[Uses], name: str, key: str) -> list[Uses]:
+def _only(found: Sequence[Uses], values: Sequence[ExportedValue], name: str, key: str) -> list[Uses]:
     """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
     exports = {value.key for uses in found for value in uses.exports}
     wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
-    chosen = [
-        Uses(
-            uses.participant,
-            tuple(value for value in uses.exports if value.key in wanted),
-            tuple((value, claim) for value, claim in uses.imports if value.key in wanted),
-        )
-        for uses in found
-    ]
+    asked = [value for value in values if value.key in wanted]
+    chosen = [_uses(each.participant, asked) for each in found]
     return [uses for uses in chosen if uses.exports or uses.imports]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from strongref_cli.terminal.layout import column_widths, records, wrapped_lines
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.json_values import document_text
 from strongref_toolkit.messages import os_problem, printable
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
+
+GAP = 3
+"""Blanks between two columns."""
 
 _WRONG = ("missing", "foreign", "refused", "failed")
 _LATE = ("outdated", "stale", "restored", "withdrawn", "unheld")
@@ -46,11 +49,7 @@ class Result:
 
 
 def show(result: Result, output: str) -> None:
-    """Write a result to standard output, in one of `options.FORMATS`.
-
-    Raises:
-        WriteFailedError: as for `put_out`.
-    """
+    """Write a result to standard output, in one of `options.FORMATS`; errors as for `put_out`."""
     if output == "json":
         put_out(document_text(result.document).encode())
         return
@@ -109,6 +108,46 @@ def as_text(table: TextTable) -> str:
     for note in table.notes:
         console.print(styled(note), soft_wrap=not is_terminal)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
+
+
+def column_widths(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """The width of each column of a table that is at most so wide; None if that would break words.
+
+    Columns that fit get what they need. The others share the rest.
+    """
+    columns = list(zip(head, *rows, strict=True))
+    least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in columns]
+    most = [max(map(len, column)) for column in columns]
+    spare = width - GAP * (len(head) - 1) - sum(least)
+    if spare < 0:
+        return None
+    widths, needy = list(least), sorted(range(len(head)), key=lambda at: most[at] - least[at])
+    for left, at in zip(range(len(head), 0, -1), needy, strict=True):
+        more = min(most[at] - least[at], spare // left)
+        widths[at] += more
+        spare -= more
+    return widths
+
+
+def records(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[tuple[str, str]]:
+    """A table row by row: for each line the name of its column, which it begins with, and its text.
+
+    A row whose first cell is empty continues the one above it. Other rows have an empty line between them.
+    """
+    for number, row in enumerate(rows):
+        if number and row[0]:
+            yield "", ""
+        for name, cell in zip(head, row, strict=True):
+            label = f"{name}:" if name else ""
+            for line in wrapped_lines(f"{label} {cell}".lstrip(), width) if cell else ():
+                yield label, line
+                label = ""
+
+
+def wrapped_lines(line: str, width: int) -> list[str]:
+    """A line that is wrapped by words; the rest of it is indented more than its beginning."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, width, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [""]
 
 
 def count(number: int, what: str, done: str = "") -> str:

@@ -28,8 +28,6 @@ from strongref_toolkit.messages import os_problem
 if TYPE_CHECKING:
     import argparse
 
-    from strongref.macro.edits import TemplateEdits
-    from strongref_manifests.text.templates import TemplateText
 
 _SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws", "application": "strongref"}
 """The options that describe the deployment for `--iam`, with their defaults."""
@@ -46,7 +44,9 @@ def transform_template(args: argparse.Namespace) -> int:
         problems = [f"{template.file}{f', line {line}' if line else ''}: {problem}" for line, problem in places]
         return failed((), problems, "problem")
     if args.iam:
-        _check_parameters(template, target)
+        known = template.content.get("Parameters") or {}
+        if unknown := [name for name in target.parameters if name not in known]:
+            raise UsageError(f"--parameter: the template has no {some(unknown)}")
         document = policy(changes.apply(template.content), Principal(args.iam), target)
         put_out(f"{json.dumps(document, indent=2)}\n".encode())
         return 0
@@ -55,7 +55,10 @@ def transform_template(args: argparse.Namespace) -> int:
         write({Path(args.out): result.encode()})
     elif not args.check:
         put_out(result.encode())
-    sys.stderr.write(f"strongref: {_counts(changes)}\n")
+    types = [each.value.get("Type") for each in changes.additions]
+    done = [count(len(changes.replacements), "reference")]
+    done += [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
     return 0
 
 
@@ -75,13 +78,6 @@ def _target(args: argparse.Namespace) -> DeploymentTarget:
     return DeploymentTarget(parameters=values, **{name: value for name, value in given.items() if value is not None})
 
 
-def _check_parameters(template: TemplateText, target: DeploymentTarget) -> None:
-    known = template.content.get("Parameters") or {}
-    unknown = [name for name in target.parameters if name not in known]
-    if unknown:
-        raise UsageError(f"--parameter: the template has no {some(unknown)}")
-
-
 def template_text(template: str, name: str) -> str:
     try:
         return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
@@ -89,9 +85,3 @@ def template_text(template: str, name: str) -> str:
         raise InputError(f"{name}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
         raise ManifestError(name, None, "it is not text in UTF-8") from None
-
-
-def _counts(changes: TemplateEdits) -> str:
-    types = [each.value.get("Type") for each in changes.additions]
-    added = [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
-    return ", ".join([count(len(changes.replacements), "reference"), *added])

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from strongref.contract.names import Tree
     from strongref.macro.template import Node, Template
 
-
 _CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
 _TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
 _CLEAN_UP = ("ssm:GetParametersByPath", "ssm:DeleteParameters", "ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
@@ -33,7 +32,6 @@ _CALLED_BY_CLOUDFORMATION: dict[str, Node] = {
 }
 """Only CloudFormation calls the function, with the deployer's permissions. A request of a service role has no such key:
 AWS: IAM User Guide, global condition keys, `aws:CalledVia`."""
-
 
 _HOLDS_ONLY: dict[str, Node] = {
     "ForAllValues:StringEquals": {"cloudformation:ResourceTypes": [HOLD_TYPE]},
@@ -138,28 +136,19 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
     # Any stack may claim a value, and a value may belong to another stack.
     claiming = [facts.stack(region, ANY) for region, _ in scopes]
     producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
+    written = [*everywhere("records"), *everywhere("fences")]
+    index = facts.parameter(facts.setting.region, f"{INDEX}/{facts.setting.stack}/*")
+    records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
     statements = [
         _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("exports")),
-        _Statement(
-            "RecordsAndFences",
-            ("ssm:GetParametersByPath", *_CHANGE),
-            [*everywhere("records"), *everywhere("fences")],
-        ),
-        _Statement(
-            "Index",
-            ("ssm:GetParameters", *_CHANGE),
-            [facts.parameter(facts.setting.region, f"{INDEX}/{facts.setting.stack}/*")] if scopes else [],
-        ),
+        _Statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
+        _Statement("Index", ("ssm:GetParameters", *_CHANGE), [index]),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # If a KMS key cannot be used: each SecureString alone.
         _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("exports"), *everywhere("records")]),
         # When a Delete or an Update cannot be parsed: where its records are.
-        _Statement(
-            "AllRecords",
-            ("ssm:GetParametersByPath",),
-            [facts.parameter(region, "/strongref/records") for region, _ in scopes],
-        ),
+        _Statement("AllRecords", ("ssm:GetParametersByPath",), records),
     ]
     return statements if scopes else []
 

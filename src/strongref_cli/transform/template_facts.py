@@ -35,6 +35,13 @@ class DeploymentTarget:
     application: str = "strongref"  # the name of the stack that strongref itself is installed with
 
 
+def transforms(template: Template) -> tuple[str, ...]:
+    """The names of a template's transforms."""
+    declared = template.get("Transform") or []
+    listed = declared if isinstance(declared, list) else [declared]
+    return tuple(str(each.get("Name") if isinstance(each, Mapping) else each) for each in listed)
+
+
 class TemplateFacts:
     def __init__(self, template: Template, setting: DeploymentTarget) -> None:
         self.setting = setting
@@ -65,9 +72,7 @@ class TemplateFacts:
     @property
     def has_macro(self) -> bool:
         """Whether CloudFormation calls the macro for the template."""
-        declared = self._template.get("Transform") or []
-        listed = declared if isinstance(declared, list) else [declared]
-        return MACRO in [each.get("Name") if isinstance(each, Mapping) else each for each in listed]
+        return MACRO in transforms(self._template)
 
     def of_type(self, type_name: str) -> list[Mapping[str, Node]]:
         """The properties of the resources of a type, those in loops included."""

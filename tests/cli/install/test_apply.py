@@ -15,9 +15,8 @@ from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.apply import dry_run, install, remove, upload
 from strongref_cli.install.errors import DeploymentFailedError
-from strongref_cli.install.finding import find, uses
-from strongref_cli.install.outcomes import RegionResult
-from strongref_cli.install.plan import PROTECTION, Action, FoundStack, InstallPlan
+from strongref_cli.install.installed import find, uses
+from strongref_cli.install.plan import PROTECTION, Action, FoundStack, InstallPlan, RegionResult
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.suite import Archive, Suite
 from strongref_toolkit.session import ToolSession

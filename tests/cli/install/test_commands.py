@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 import strongref_cli as cli
-from strongref_cli.install import commands, finding
+from strongref_cli.install import commands, installed
 from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.stacks import RegionStacks
 from strongref_toolkit.errors import AwsCallError, UsageError
@@ -113,7 +113,7 @@ def test_a_dry_run_installs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def refusing(region: str, error: StrongRefError) -> Any:
-    real = finding.find
+    real = installed.find
 
     def find(stacks: Any, *args: Any, **more: Any) -> Any:
         if stacks.where.region == region:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import strongref_cli as cli
-from strongref_cli.objects import arguments
+from strongref_cli import arguments
 from strongref_objects.synthesis import context_file
 from tests.support.commands import COMMANDS
 from tests.support.documents import ROOT

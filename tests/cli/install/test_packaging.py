@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
-from strongref_cli.install.bytecode import can_compile_for, compiled
 from strongref_cli.install.errors import IncompleteSuiteError
 from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
+from strongref_cli.install.suite import can_compile_for, compiled
 
 FILES = {"python/b.py": b"B = 1\n", "python/a/__init__.py": b"", "python/a/data.json": b"{}"}
 

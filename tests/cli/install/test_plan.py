@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from strongref_cli.install.outcomes import RegionOutcome, RegionResult
 from strongref_cli.install.plan import (
     IN_REVIEW,
     NEVER_WORKED,
@@ -17,6 +16,8 @@ from strongref_cli.install.plan import (
     Found,
     FoundStack,
     InstallPlan,
+    RegionOutcome,
+    RegionResult,
     Wanted,
     is_older,
     plan_install,

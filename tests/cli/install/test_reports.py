@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strongref_cli.install.comparison import Difference, differences, problems
-from strongref_cli.install.outcomes import RegionOutcome, RegionResult
-from strongref_cli.install.plan import Found, FoundStack
-from strongref_cli.install.reports import outcome_report, status_report
+from strongref_cli.install.plan import Found, FoundStack, RegionOutcome, RegionResult
+from strongref_cli.install.reports import Difference, differences, outcome_report, problems, status_report
 from strongref_cli.terminal.output import as_text
 from tests.support.schemas import validate
 

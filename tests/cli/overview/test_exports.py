@@ -23,7 +23,6 @@ from strongref.contract.record import Record
 from strongref.contract.values import ParameterType, Value
 from strongref.protocol.published import RecordedExports
 from strongref_cli.doctor.diagnosis import unprotected
-from strongref_cli.overview.building import graph_of
 from strongref_cli.overview.exports import (
     Claim,
     ExistingStack,
@@ -31,6 +30,7 @@ from strongref_cli.overview.exports import (
     StoredRegion,
     StoredValue,
     exported_values,
+    graph_of,
     participant_of,
 )
 from strongref_cli.overview.graph import Participant

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref_cli.overview.arguments import STATES
-from strongref_cli.overview.states import ExportState, ImportState, Protection
+from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import age_text
 from tests.support.commands import SECRET
 from tests.support.schemas import validate

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref_cli.terminal import output
-from strongref_cli.terminal.layout import GAP, column_widths, records, wrapped_lines
-from strongref_cli.terminal.output import TextTable
+from strongref_cli.terminal.output import GAP, TextTable, column_widths, records, wrapped_lines
 
 HEAD = ("REGION", "KEY", "IMPORTED BY")
 ROWS = [("us-east-1", "Alb.SecurityGroup.Id", "shop, web and site (no hold yet)"), ("", "Arn", "")]

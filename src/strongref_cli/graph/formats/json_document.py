@@ -17,8 +17,8 @@ def graph_as_json(graph: Graph) -> str:
     return document_text(
         {
             **_head(graph, GRAPH_VERSION),
-            "participants": [_participant(each) for each in graph.participants],
-            "references": [_reference(each) for each in graph.references],
+            "participants": [participant_document(each) for each in graph.participants],
+            "references": [reference_document(each) for each in graph.references],
         }
     )
 
@@ -28,7 +28,7 @@ def order_as_json(order: Order, graph: Graph) -> str:
     return document_text(
         {
             **_head(graph, ORDER_VERSION),
-            "waves": [[_participant(each) for each in wave] for wave in order.waves],
+            "waves": [[participant_document(each) for each in wave] for wave in order.waves],
             "cycles": [
                 {"participants": [each.id for each in cycle.participants], "chain": [each.id for each in cycle.chain]}
                 for cycle in order.cycles
@@ -42,11 +42,11 @@ def _head(graph: Graph, version: int) -> dict[str, Any]:
     return {"version": version, "asOf": graph.as_of.isoformat(timespec="seconds"), "unread": unread}
 
 
-def _participant(each: Participant) -> dict[str, str]:
+def participant_document(each: Participant) -> dict[str, str]:
     return {"id": each.id, "kind": each.kind, "account": each.account, "region": each.region, "name": each.name}
 
 
-def _reference(each: Reference) -> dict[str, Any]:
+def reference_document(each: Reference) -> dict[str, Any]:
     return {
         "producer": each.producer.id,
         "importer": each.importer.id,

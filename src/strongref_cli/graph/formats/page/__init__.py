@@ -11,17 +11,19 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.text import some
+from strongref_cli.graph.formats.json_document import participant_document, reference_document
 from strongref_cli.graph.formats.page.placement import place
 from strongref_cli.overview.states import ImportState, Protection
+from strongref_cli.terminal.output import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref_cli.graph.formats.page.placement import Box, Lane, Placement
-    from strongref_cli.overview.graph import Graph, Participant, Reference
+    from strongref_cli.overview.graph import Graph, Participant
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
 
@@ -81,17 +83,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _size(graph: Graph) -> str:
     sets = sum(each.kind == "manifests" for each in graph.participants)
     return ", ".join(
         [
-            _counted(len(graph.participants) - sets, "stack"),
-            *([_counted(sets, "manifest set")] if sets else []),
-            _counted(len(graph.references), "reference"),
+            count(len(graph.participants) - sets, "stack"),
+            *([count(sets, "manifest set")] if sets else []),
+            count(len(graph.references), "reference"),
         ]
     )
 
@@ -154,7 +152,7 @@ def _lane_head(lane: Lane, number: int, *, collapsed: bool) -> str:
 
 
 def _members(boxes: Sequence[Box]) -> str:
-    return _counted(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
+    return count(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
 
 
 def _summaries(lane: Lane) -> Iterator[str]:
@@ -167,7 +165,7 @@ def _summaries(lane: Lane) -> Iterator[str]:
 def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -> str:
     each, (producers, importers) = box.participant, counts
     parts = ["manifests"] * (each.kind == "manifests")
-    parts += [_counted(producers, "producer")] * bool(producers) + [_counted(importers, "importer")] * bool(importers)
+    parts += [count(producers, "producer")] * bool(producers) + [count(importers, "importer")] * bool(importers)
     classes = f"stack c{box.column} r{box.row}" + " manifests" * (each.kind == "manifests")
     return (
         f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
@@ -180,11 +178,11 @@ def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -
 def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> str:
     """What the script knows, as JSON that cannot end its element: nothing in it is a tag or the start of a comment."""
     document = {
-        "stacks": [
-            {"id": each.id, "kind": each.kind, "account": each.account, "region": each.region, "name": each.name}
-            for each in graph.participants
+        "stacks": [participant_document(each) for each in graph.participants],
+        "references": [
+            reference_document(each) | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
+            for each in graph.references
         ],
-        "references": [_reference(each, numbers) for each in graph.references],
         "cycles": [
             {
                 "members": [numbers[each] for each in cycle.participants],
@@ -197,14 +195,3 @@ def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]
     }
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _reference(each: Reference, numbers: Mapping[Participant, int]) -> dict[str, Any]:
-    return {
-        "producer": numbers[each.producer],
-        "importer": numbers[each.importer],
-        "region": each.region,
-        "keys": each.keys,
-        "outdated": each.outdated,
-        "protection": each.protection,
-    }
