@@ -21,8 +21,7 @@ from strongref_objects.channels import (
 )
 from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
 from strongref_objects.channels.exporting import ExportedNames
-from strongref_objects.channels.importing import ImportedObject, ValueReader
-from strongref_objects.channels.used_values import searchable, used_texts
+from strongref_objects.channels.importing import ImportedObject, ValueReader, searchable, used_texts
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
@@ -52,7 +51,7 @@ class TemplateChannels:
         self._imports = cross_region_imports.ImportResources(target)
         self._writers = ObjectCache()
         self._readers = ObjectCache()
-        self._objects = ObjectCache()
+        self.objects = ObjectCache()
         self._holding: list[ValueReader] = []
         self._finishes = False
 
@@ -83,9 +82,6 @@ class TemplateChannels:
             reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
         return reader
 
-    def imported_object(self, reader: ImportReader, name: str, scope: Construct, construct_id: str) -> ImportedObject:
-        return self._objects.get((reader, name), lambda: ImportedObject(reader, (name,), scope, construct_id))
-
     def _make_writer(self, channel: Channel) -> ExportWriter:
         if isinstance(channel, CrossRegion):
             return CrossRegionWriter(self._target, self._exports, channel)
@@ -106,10 +102,10 @@ class TemplateChannels:
         if isinstance(channel, Parameters):
             if now:
                 return parameters.value_reader(target, synthesis, channel.prefix, self.names)
-            return parameters.DynamicReferenceReader(channel.prefix, self.names)
+            return parameters.dynamic_reference_reader(channel.prefix, self.names)
         if now:
             return self._held(cloudformation.value_reader(target, synthesis, self.names))
-        return cloudformation.ImportValueReader(target, self.names)
+        return cloudformation.import_value_reader(target, self.names)
 
     def _held(self, reader: ValueReader) -> ValueReader:
         self._holding.append(reader)
@@ -229,7 +225,7 @@ class Stack:
         """
         reader = self._reader(name, _type(type), weak, via)
         ident = _construct_id(name, _type(type), weak, _channel(via))
-        return self._channels.imported_object(reader, name, self.scope, ident)
+        return self._channels.objects.get((reader, name), lambda: ImportedObject(reader, (name,), self.scope, ident))
 
     def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
         channel = _channel(via)

@@ -95,11 +95,7 @@ class StackValues:
 
 
 def parse_stack_reference(given: Mapping[str, Any]) -> Token:
-    """The token that a `from` with a stack in it stands for.
-
-    Raises:
-        StackReferenceError: it stands for none.
-    """
+    """The token that a `from` with a stack in it stands for. Raises `StackReferenceError` if it stands for none."""
     is_output = given.get("name") is None
     try:
         found = read_map(given, _OF_OUTPUT if is_output else _OF_EXPORT, "from")
