@@ -407,7 +407,7 @@ GUARDS = (
     ),
     Guard(
         name="the refusal to return a value that contains something sensitive",
-        file="src/strongref_manifests/terraform/values.py",
+        file="src/strongref_manifests/terraform/source.py",
         function="value_of",
         find="_check_parts(...)",
         tests=("tests/manifests/test_terraform.py", "-k", "sensitive"),

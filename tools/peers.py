@@ -22,8 +22,8 @@ from strongref.errors import StrongRefError
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.refs.config import load
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
+from strongref_manifests.terraform.source import value_of
 from strongref_manifests.terraform.states import read_state
-from strongref_manifests.terraform.values import value_of
 from strongref_manifests.text import manifests, templates
 from strongref_manifests.text.nodes import Scalar, TextEdit, comments_between, entries_of, line_of, scalars_in, spliced
 from strongref_manifests.text.template_edits import changed

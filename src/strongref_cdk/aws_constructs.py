@@ -163,14 +163,8 @@ def _function_with_role(at: ConstructPlace, function: types.FunctionWithRole, **
     return _function(at, function, **_given(options, role=role))
 
 
-def _function_in_vpc(
-    at: ConstructPlace,
-    function: types.FunctionInVpc,
-    *,
-    security_group_allows_all_outbound: bool | None = None,
-    **options: Any,
-) -> lambda_.IFunction:
-    outbound = security_group_allows_all_outbound
+def _function_in_vpc(at: ConstructPlace, function: types.FunctionInVpc, **options: Any) -> lambda_.IFunction:
+    outbound = options.pop("security_group_allows_all_outbound", None)
     more = {} if outbound is None else {"allow_all_outbound": outbound}
     group = SECURITY_GROUP.construct(at.part("SecurityGroup"), function.security_group, **more)
     return _function_with_role(at, function, **_given(options, security_group=group))

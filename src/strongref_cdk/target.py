@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
+import constructs
 import jsii
 from constructs import Construct
 
-from strongref_cdk.cdk_values import CanonicalReader
+from strongref_cdk.cdk_values import REFUSALS, CanonicalReader
 from strongref_cdk.errors import SecretError
-from strongref_cdk.finished_templates import when_finished
 from strongref_toolkit.intrinsics import intrinsic
 from strongref_toolkit.jsii_objects import reference, same
 from strongref_toolkit.json_values import texts_in
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
     from strongref.untyped import AnyJson
     from strongref_objects.base import Intrinsic, Text, TextList
+
+    Finish = Callable[[Sequence[Mapping[str, Any]]], None]
 
 _SCOPE = "Strongref"
 """The ID of the construct that contains everything that strongref adds."""
@@ -201,3 +206,84 @@ def _plain(value: AnyJson) -> AnyJson:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value
+
+
+def when_finished(stack: aws_cdk.Stack, finish: Finish) -> None:
+    """Call a function with the templates of a stack's stage whenever they are finished: before they are written."""
+    stage = aws_cdk.Stage.of(stack) or stack.node.root
+    ref = reference(stage)
+    if ref not in _STAGES:
+        _STAGES[ref] = _FinishedTemplates(stage)
+        stage.node.add_validation(_STAGES[ref])
+    _STAGES[ref].finish.append(finish)
+
+
+@jsii.implements(constructs.IValidation)
+class _FinishedTemplates:
+    """Not a validation: the CDK has no other step in which templates are complete and can still change."""
+
+    def __init__(self, stage: aws_cdk.Stage) -> None:
+        self._stage = stage
+        self.finish: list[Finish] = []
+
+    def validate(self) -> list[str]:
+        try:
+            templates = self._templates()
+        except REFUSALS:  # The CDK reports it, after what it finds itself.
+            return []
+        for each in self.finish:
+            each(templates)
+        return []
+
+    def _templates(self) -> list[Mapping[str, Any]]:
+        stacks = [each for each in self._stage.node.find_all() if isinstance(each, aws_cdk.Stack)]
+        with TemporaryDirectory() as folder:
+            builder = aws_cdk.cx_api.CloudAssemblyBuilder(folder)
+            own = [each for each in stacks if same(aws_cdk.Stage.of(each) or self._stage, self._stage)]
+            return [_TemplateWriter(each).template(builder) for each in own]
+
+
+@jsii.implements(aws_cdk.ISynthesisSession)
+class _Session:
+    def __init__(self, builder: aws_cdk.cx_api.CloudAssemblyBuilder) -> None:
+        self._builder = builder
+
+    @property
+    def assembly(self) -> aws_cdk.cx_api.CloudAssembly:
+        return self._builder
+
+    @property
+    def outdir(self) -> str:
+        folder: str = self._builder.outdir
+        return folder
+
+    @property
+    def validate_on_synth(self) -> bool:
+        return False
+
+
+class _TemplateWriter(aws_cdk.StackSynthesizer):  # type: ignore[misc]  # the CDK is not read by mypy
+    """Writes a stack's template and nothing else; the stack keeps its own synthesizer."""
+
+    def __init__(self, stack: aws_cdk.Stack) -> None:
+        super().__init__()
+        self._stack = stack
+        self.bind(stack)
+
+    def template(self, builder: aws_cdk.cx_api.CloudAssemblyBuilder) -> Mapping[str, Any]:
+        self.synthesize(_Session(builder))
+        found: dict[str, Any] = json.loads(Path(builder.outdir, self._stack.template_file).read_text(encoding="utf-8"))
+        return found
+
+    def synthesize(self, session: aws_cdk.ISynthesisSession) -> None:
+        self._synthesize_template(session)
+
+    def add_file_asset(self, asset: aws_cdk.FileAssetSource) -> aws_cdk.FileAssetLocation:
+        raise NotImplementedError
+
+    def add_docker_image_asset(self, asset: aws_cdk.DockerImageAssetSource) -> aws_cdk.DockerImageAssetLocation:
+        raise NotImplementedError
+
+
+_STAGES: dict[str, _FinishedTemplates] = {}
+"""By reference: the CDK only knows their references, so Python must keep them."""

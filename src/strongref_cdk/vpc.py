@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aws_cdk import aws_ec2 as ec2
 
-from strongref_cdk.cdk_values import REFUSALS
+from strongref_cdk.cdk_values import REFUSALS, setting
 from strongref_cdk.construct_kinds import ConstructKind
 from strongref_cdk.errors import UnevenSubnetsError
 from strongref_objects import types
@@ -99,19 +99,11 @@ def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
     return get
 
 
-def _cidr_block(vpc: ec2.IVpc) -> str | None:
-    try:
-        block: str = vpc.vpc_cidr_block
-    except REFUSALS:  # A VPC that was imported without it.
-        return None
-    return block
-
-
 VPC: ConstructKind[ec2.IVpc] = ConstructKind(
     types.Vpc,
     _vpc,
     get={
-        "vpc_cidr_block": _cidr_block,
+        "vpc_cidr_block": setting("vpc_cidr_block", None),
         **{f"{tier}_subnets": _tier(f"{tier}_subnets") for tier in types.TIERS},
         **{f"{tier}_subnet_names": _group_names_of(f"{tier}_subnets") for tier in types.TIERS},
         **{f"{tier}_subnet_ipv4_cidr_blocks": _ipv4_cidr_blocks(f"{tier}_subnets") for tier in types.TIERS},

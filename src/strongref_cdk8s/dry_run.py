@@ -10,25 +10,58 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import cdk8s
 
 from strongref.text import cut
 from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
-from strongref_cdk8s.text_parts import TextPart, text_of
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.jsii_objects import reference
 from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from strongref.errors import StrongRefError
     from strongref.untyped import AnyJson
-    from strongref_cdk8s.text_parts import Text
     from strongref_toolkit.json_values import Json
+
+
+class TextPart(NamedTuple):
+    """A part of a text: a fetched value, or what may still hold tokens.
+
+    cdk8s passes what a resolver returned to all resolvers again, that one first. A fetched value must not be read for
+    tokens then: anyone who can set the value could have any other value written.
+    """
+
+    text: str
+    # the resolvers that have read it for tokens; None for a fetched value, which none may read
+    done: frozenset[object] | None = frozenset()
+
+    def is_open_to(self, resolver: object) -> bool:
+        return self.done is not None and resolver not in self.done
+
+
+Text: TypeAlias = "tuple[TextPart, ...]"
+
+
+def text_of(parts: Iterable[TextPart]) -> str:
+    """The whole text."""
+    return "".join(part.text for part in parts)
+
+
+def with_values(text: Text, resolver: object, split: Callable[[str], Iterable[TextPart]]) -> Text:
+    """A text with the parts split that are open to a resolver; what they become is not open to it any more."""
+    made: list[TextPart] = []
+    for part in text:
+        if part.done is None or resolver in part.done:
+            made.append(part)
+            continue
+        done = part.done | {resolver}
+        made += [new if new.done is None else TextPart(new.text, done) for new in split(part.text)]
+    return tuple(made)
 
 
 class FieldPath(NamedTuple):

@@ -14,6 +14,7 @@ import json
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.format import check_format
@@ -201,9 +202,10 @@ class ManifestSetClaims:
         if before and not used:
             raise NothingUsedError(self.manifests.name, len(before))
         held = frozenset(use for use in before if use[0].producer.region in holds.regions)
+        claim = partial(self._claim, used, before)
         ledger.add(_names(used - before))  # first: a claim that is not in the ledger could never be released
         try:
-            write(self._claim_and_hold(used, before, holds) if hold_stacks else self._claim(used, before))
+            write(holds.claim(_by_scope(used), _by_scope(before - used), claim) if hold_stacks else claim())
         except HalfWrittenError:
             raise
         except BaseException:
@@ -214,11 +216,6 @@ class ManifestSetClaims:
             raise
         self._release(before - used)
         self._end(used, holds, hold_stacks=hold_stacks)
-
-    def _claim_and_hold(
-        self, used: frozenset[Use], before: frozenset[Use], holds: ManifestSetHolds
-    ) -> dict[Use, Value]:
-        return holds.claim(_by_scope(used), _by_scope(before - used), lambda: self._claim(used, before))
 
     def _holds(self, names: Collection[str]) -> ManifestSetHolds:
         """The hold stacks of the set, given the names in its ledger."""

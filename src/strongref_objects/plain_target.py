@@ -87,7 +87,10 @@ class PlainTarget:
     def canonical(self, value: object) -> object:
         """The value itself, with the arguments of each `Fn::GetAtt` as a list."""
         if isinstance(value, Mapping):
-            return {key: self._argument(key, each) for key, each in value.items()}
+            return {
+                key: each.split(".", 1) if key == "Fn::GetAtt" and isinstance(each, str) else self.canonical(each)
+                for key, each in value.items()
+            }
         if isinstance(value, Sequence) and not isinstance(value, str):
             return [self.canonical(each) for each in value]
         return value
@@ -97,8 +100,3 @@ class PlainTarget:
 
     def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
         return intrinsic
-
-    def _argument(self, function: str, argument: object) -> object:
-        if function == "Fn::GetAtt" and isinstance(argument, str):
-            return argument.split(".", 1)
-        return self.canonical(argument)

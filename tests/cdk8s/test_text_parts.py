@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strongref_cdk8s.dry_run import TextPart, text_of, with_values
 from strongref_cdk8s.errors import shown_expression, shown_tokens, shown_tree
-from strongref_cdk8s.text_parts import TextPart, text_of, with_values
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.intrinsics import (
     REFERENCE,

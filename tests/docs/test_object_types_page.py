@@ -11,7 +11,7 @@ from strongref_cli import main
 from strongref_objects.base import errors
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
 from strongref_objects.lookups import finding, vpc_network
-from strongref_objects.lookups.subnet_tiers import TIER_TAG
+from strongref_objects.lookups.vpc_network import TIER_TAG
 from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket, HostedZone

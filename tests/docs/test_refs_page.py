@@ -14,7 +14,7 @@ from strongref_manifests.refs.config import load
 from strongref_manifests.refs.manifests import ManifestObjects, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import Condition, ReferenceResolver
-from strongref_manifests.refs.stacks import KEYS, parse
+from strongref_manifests.refs.wiring import KEYS, parse_stack_reference
 from strongref_manifests.text.manifests import read
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import GENERATOR
@@ -40,7 +40,7 @@ def block(language: str) -> str:
 def test_the_documented_grammar_is_understood() -> None:
     forms = [re.findall("`([^`]+)`", first)[0] for first, _ in rows(PAGE, "The grammar")]
     given = [yaml.safe_load(form)["from"] for form in forms]
-    assert [str(parse(each)) for each in given if "stack" in each] == [
+    assert [str(parse_stack_reference(each)) for each in given if "stack" in each] == [
         "${export:network.VpcId}",
         "${cfn:network.VpcId}",
     ]

@@ -32,7 +32,7 @@ from strongref_objects import (
 )
 from strongref_objects.base.errors import NothingToImportError
 from strongref_objects.channels.cloudformation import HOLDER_PATH
-from strongref_objects.channels.used_values import HOLDER
+from strongref_objects.channels.importing import HOLDER
 from strongref_objects.synthesis.context_file import listing, reset
 from strongref_toolkit.session import ToolSession
 from tests.e2e.harness import failing_resource

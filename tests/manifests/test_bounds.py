@@ -17,7 +17,7 @@ from strongref_manifests.errors import ManifestError
 from strongref_manifests.refs.config import load
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.text import json_reader, templates, yaml_reader
-from strongref_manifests.text.bounds import ALIASED_LIMIT
+from strongref_manifests.text.yaml_reader import ALIASED_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref_manifests.errors import BadTokenError, NoSuchParameterError, NoSuchVariableError, SecretNotReadError
+from strongref_manifests.resolution.wiring import EnvironmentSource
 from strongref_manifests.sources.attributes import StackAttributes
-from strongref_manifests.sources.environment import EnvironmentSource
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource

@@ -14,8 +14,7 @@ from strongref.lookup.errors import AmbiguousError, MissingPropertyError, Reject
 from strongref.lookup.finder import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError
 from strongref_manifests.sources.attributes import StackAttributes, finder_in
-from strongref_manifests.sources.nested import StackResource, StackResources
-from strongref_manifests.sources.outputs import StackOutputs
+from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources
 from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws

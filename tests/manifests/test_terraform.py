@@ -31,9 +31,8 @@ from strongref_manifests.errors import (
     UnsetError,
 )
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource
-from strongref_manifests.terraform.source import TerraformStates
+from strongref_manifests.terraform.source import TerraformStates, value_of
 from strongref_manifests.terraform.states import TerraformState, read_state
-from strongref_manifests.terraform.values import value_of
 from strongref_manifests.tokens import TF, Token
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import SelectError

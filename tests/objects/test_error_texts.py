@@ -22,7 +22,7 @@ from strongref_objects import (
 )
 from strongref_objects.base.errors import ContextFileError, ObjectError
 from strongref_objects.channels.cloudformation import StackExport
-from strongref_objects.channels.used_values import HOLDER
+from strongref_objects.channels.importing import HOLDER
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing
 from tests.support.builders import ACCOUNT
 from tests.support.objects import EU, US, Tree, World

@@ -23,7 +23,7 @@ from strongref_objects.base.errors import (
     TooManyTaggedError,
     UnknownLocationError,
 )
-from strongref_objects.lookups.subnet_tiers import TIER_TAG, Tier
+from strongref_objects.lookups.vpc_network import TIER_TAG, Tier
 from strongref_objects.types import (
     ApplicationLoadBalancer,
     Bucket,

@@ -8,8 +8,8 @@ from strongref.errors import StrongRefError
 from strongref_cdk8s import errors
 from strongref_manifests.errors import NoSuchStateError, NoSuchVariableError, StateNotReadError, StateTwiceError
 from strongref_manifests.terraform.addresses import TerraformReference
+from strongref_manifests.terraform.source import value_of
 from strongref_manifests.terraform.states import read_state
-from strongref_manifests.terraform.values import value_of
 from strongref_toolkit.errors import SelectError
 from tests.support.documents import ROOT
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from strongref_objects.channels.used_values import HOLDER
+from strongref_objects.channels.importing import HOLDER
 from strongref_toolkit.intrinsics import intrinsic
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU

@@ -19,8 +19,8 @@ from strongref.protocol.time import Patience
 from strongref_manifests.sources.exports import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
+from strongref_objects.channels.importing import HOLDER
 from strongref_objects.channels.parameters import read_parameters
-from strongref_objects.channels.used_values import HOLDER
 from strongref_toolkit.aws import Aws
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud

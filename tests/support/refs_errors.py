@@ -12,8 +12,8 @@ from strongref_manifests.refs.config import load
 from strongref_manifests.refs.manifests import ManifestObject, ManifestObjects
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import Edit, ReferenceResolver
-from strongref_manifests.refs.stacks import StackValues
 from strongref_manifests.refs.validation import check
+from strongref_manifests.refs.wiring import StackValues
 from strongref_manifests.text.manifests import read
 from tests.support.documents import ROOT
 

@@ -195,11 +195,7 @@ class ObjectSource(Protocol):
     """Where referenced objects are read: a set of manifests, a live cluster."""
 
     def get(self, key: ObjectKey) -> Manifest:
-        """The object.
-
-        Raises:
-            StrongRefError: it does not exist (`errors.NoSuchObjectError`), or cannot be read.
-        """
+        """The object. Raises `StrongRefError` if it does not exist (`errors.NoSuchObjectError`), or cannot be read."""
 
 
 class ValueSource(Protocol):

@@ -28,7 +28,7 @@ from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
 from strongref_manifests.refs.models import ApiModel, entry, service_model
 from strongref_manifests.refs.names import camel, is_many, lower_camel, reference_name
 from strongref_manifests.refs.parsers import SIMILAR, matching, of_type, parse_flag, read_map
-from strongref_manifests.text.bounds import BoundsError, check_bounds
+from strongref_manifests.text.yaml_reader import BoundsError, check_bounds
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:

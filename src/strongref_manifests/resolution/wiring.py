@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 
+from strongref_manifests.errors import NoSuchVariableError
 from strongref_manifests.sources.attributes import StackAttributes
-from strongref_manifests.sources.environment import EnvironmentSource
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import TerraformStates
-from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM
+from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, TokenSource, matched
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from strongref_manifests.tokens import TokenSource
+    from strongref_manifests.tokens import Token
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class EnvironmentSource(TokenSource):
+    """`${env:NAME}`: the environment of the process that resolves."""
+
+    scheme = ENV
+
+    def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
+        self._variables = variables
+
+    def fetch(self, token: Token) -> str:
+        """The variable's value, which may be empty."""
+        name = matched(token, _NAME)[0]
+        if name not in self._variables:
+            raise NoSuchVariableError(name)
+        value = self._variables[name]
+        if any("\ud800" <= character <= "\udfff" for character in value):  # bytes that are no UTF-8
+            raise NoSuchVariableError(name, "is no text in UTF-8")
+        return value
 
 
 def sources(  # noqa: PLR0913 (as the command's options)

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref.aws.cloud_control import Resource
-    from strongref_manifests.sources.nested import StackResource
-    from strongref_manifests.sources.outputs import StackOutputs
+    from strongref_manifests.sources.outputs import StackOutputs, StackResource
     from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json

@@ -16,7 +16,7 @@ from strongref_toolkit.memo import Memo
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref_manifests.sources.nested import StackResources
+    from strongref_manifests.sources.outputs import StackResources
     from strongref_toolkit.aws import Aws, Where
 
 T = TypeVar("T")

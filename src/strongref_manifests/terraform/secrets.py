@@ -59,7 +59,7 @@ def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[P
                 continue
             if not above and name in _OF_TYPES.get(type_name, ()):
                 yield path
-            elif isinstance(value, str | list | dict) and _is_like_a_secret(name):
+            elif isinstance(value, str | list | dict) and _LIKE_A_SECRET.fullmatch(_WORD.sub("_", name).lower()):
                 texts = [(each, text) for each, text in texts_in(value, path) if text]
                 others = [each for each, text in texts if not is_arn(text)]  # An ARN only says where a secret is.
                 yield from others if len(others) < len(texts) else [path]
@@ -68,7 +68,3 @@ def secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[P
     elif isinstance(attributes, list):
         for number, value in enumerate(attributes):
             yield from secrets_in(type_name, value, (*above, number))
-
-
-def _is_like_a_secret(name: str) -> bool:
-    return bool(_LIKE_A_SECRET.fullmatch(_WORD.sub("_", name).lower()))

@@ -21,11 +21,7 @@ _BEGINNING = re.compile(r"[^ \t\r\n\ufeff]")
 
 
 def parse(file: str, text: str) -> Parsed:
-    """The documents of a text.
-
-    Raises:
-        ManifestError: it is not JSON, or a map has a key twice.
-    """
+    """The documents of a text. Raises `ManifestError` if it is not JSON, or a map has a key twice."""
     builder = TreeBuilder(file, text)
     for start, end in _documents(file, text):
         builder.begin_document(start)

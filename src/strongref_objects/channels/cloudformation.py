@@ -20,19 +20,17 @@ from strongref_objects.base.errors import (
     NameClashError,
     NothingToImportError,
     OwnExportError,
-    UnresolvedImportError,
 )
 from strongref_objects.base.names import export_name, list_of, logical_id, shown
 from strongref_objects.channels.exporting import WritePlan, check_free, with_items
-from strongref_objects.channels.importing import ValueReader
-from strongref_objects.channels.used_values import HOLDER
+from strongref_objects.channels.importing import HOLDER, TextReader, ValueReader
 from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
 from strongref_toolkit.cloudformation import CloudFormationReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base import Target, Text
     from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
     from strongref_objects.channels.exporting import ExportedNames
@@ -155,24 +153,14 @@ def _set_hash(names: Sequence[str]) -> str:
     return short_hash("\n".join(names))
 
 
-class ImportValueReader:
-    """`ImportReader`: `Fn::ImportValue`, which holds what it imports."""
+def import_value_reader(target: Target, names: ExportedNames) -> TextReader:
+    """Reads by `Fn::ImportValue`, which holds what it imports. Nothing says how many items a list will have."""
 
-    channel = CHANNEL
-    is_resolved = False
-    has_unresolved_lists = False
+    def get(path: Path) -> Text:
+        with names.importing(path, export_name(path)) as name:
+            return target.stand_in({"Fn::ImportValue": name})
 
-    def __init__(self, target: Target, names: ExportedNames) -> None:
-        self._target = target
-        self._names = names
-
-    def string(self, path: Path) -> Text:
-        with self._names.importing(path, export_name(path)) as name:
-            return self._target.stand_in({"Fn::ImportValue": name})
-
-    def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (at deployment)
-        """Raises `UnresolvedImportError`: nothing says how many items there will be."""
-        raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, which this channel joins to one text")
+    return TextReader(CHANNEL, get, "it is a list, which this channel joins to one text")
 
 
 def value_reader(target: Target, synthesis: Synthesis, names: ExportedNames) -> ValueReader:

@@ -14,8 +14,7 @@ from strongref.text import attribute_name
 from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
 from strongref_objects.base.names import export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free
-from strongref_objects.channels.importing import ValueReader, is_an_object
-from strongref_objects.channels.used_values import HOLD, IMPORT, has_reference
+from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
 from strongref_objects.synthesis import Home
 from strongref_objects.synthesis.context_file import ContextKey
 
@@ -73,7 +72,7 @@ class ImportResources:
         return resource.logical_id
 
     def keep_referenced(self, template: str) -> None:
-        """Import only what a finished template, as `used_values.searchable` returns it, refers to.
+        """Import only what a finished template, as `searchable` returns it, refers to.
 
         What was imported by its own name is imported anyway. So is an object to which the template does not refer at
         all: the program may use it in another template.

@@ -12,12 +12,11 @@ from strongref_objects.base.errors import (
     BadChannelError,
     NothingToImportError,
     SecureObjectError,
-    UnresolvedImportError,
 )
 from strongref_objects.base.names import logical_id, parameter_name, shown
 from strongref_objects.channels import Parameters
 from strongref_objects.channels.exporting import WritePlan, check_free, check_storable
-from strongref_objects.channels.importing import ImportedObject, ValueReader, is_an_object
+from strongref_objects.channels.importing import ImportedObject, TextReader, ValueReader, is_an_object
 from strongref_objects.synthesis.context_file import ContextKey
 from strongref_toolkit.errors import CallerDeniedError
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
     from strongref.untyped import AnyJson
-    from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base import Target, Text
     from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
     from strongref_objects.channels.exporting import ExportedNames
@@ -75,24 +74,14 @@ class ParameterWriter:
         }
 
 
-class DynamicReferenceReader:
-    """`ImportReader`: dynamic references."""
+def dynamic_reference_reader(prefix: str, names: ExportedNames) -> TextReader:
+    """Reads by dynamic references, which CloudFormation resolves after the template's functions ran."""
 
-    channel = CHANNEL
-    is_resolved = False
-    has_unresolved_lists = False
-
-    def __init__(self, prefix: str, names: ExportedNames) -> None:
-        self._prefix = prefix
-        self._names = names
-
-    def string(self, path: Path) -> Text:
-        with self._names.importing(path, parameter_name(self._prefix, path)) as name:
+    def get(path: Path) -> Text:
+        with names.importing(path, parameter_name(prefix, path)) as name:
             return f"{{{{resolve:ssm:{name}}}}}"
 
-    def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (nothing is held)
-        """Raises `UnresolvedImportError`: CloudFormation resolves references after the template's functions ran."""
-        raise UnresolvedImportError(shown(path), CHANNEL, "it is a list, and a dynamic reference returns one text")
+    return TextReader(CHANNEL, get, "it is a list, and a dynamic reference returns one text")
 
 
 def value_reader(target: Target, synthesis: Synthesis, prefix: str, names: ExportedNames) -> ValueReader:

@@ -18,8 +18,7 @@ from strongref_objects.base import ObjectCache
 from strongref_objects.base.errors import a
 from strongref_objects.base.names import json_key
 from strongref_objects.channels.json_text import JsonSerializationContext, from_json
-from strongref_objects.lookups.finding import find_object
-from strongref_objects.lookups.tagged_resource import check_tags
+from strongref_objects.lookups.finding import check_tags, find_object
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, LOOKUP, ContextKey
 from strongref_objects.types import Vpc

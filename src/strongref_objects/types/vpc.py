@@ -65,11 +65,7 @@ class Vpc(
 
     @property
     def availability_zones(self) -> list[str]:
-        """The zones of its subnets, sorted.
-
-        Raises:
-            MissingMembersError: some are unresolved.
-        """
+        """The zones of its subnets, sorted. Raises `MissingMembersError` if some are unresolved."""
         tiers = [each for each in (self.public_subnets, self.private_subnets, self.isolated_subnets) if each]
         zones = [zone for tier in tiers for zone in tier.availability_zones]
         if any(is_unresolved(each) for each in (*zones, *(tier.availability_zones for tier in tiers))):

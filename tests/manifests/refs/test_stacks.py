@@ -8,7 +8,7 @@ import pytest
 
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.refs.errors import StackReferenceError
-from strongref_manifests.refs.stacks import KEYS, StackValues, parse
+from strongref_manifests.refs.wiring import KEYS, StackValues, parse_stack_reference
 from strongref_manifests.tokens import CFN, EXPORT, FORMS
 from strongref_toolkit.errors import NoRegionError
 
@@ -58,7 +58,7 @@ class Fixed:
     ],
 )
 def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any], token: str) -> None:
-    assert str(parse(given)) == token
+    assert str(parse_stack_reference(given)) == token
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
 )
 def test_an_invalid_reference_to_a_stack_is_reported(given: dict[str, Any], text: str) -> None:
     with pytest.raises(StackReferenceError) as caught:
-        parse(given)
+        parse_stack_reference(given)
     assert str(caught.value).startswith(text)
     assert caught.value.__context__ is None
     assert set(given) - {"nmae", "namespace"} <= set(KEYS)
