@@ -191,10 +191,7 @@ def verdicts(data: Data) -> list[Verdict]:
 
 
 def _why(
-    data: Data,
-    ours: dict[str, Any],
-    shown: Callable[[float], str],
-    measure: Callable[[dict[str, Any]], float],
+    data: Data, ours: dict[str, Any], shown: Callable[[float], str], measure: Callable[[dict[str, Any]], float]
 ) -> str:
     """The reason, and what was tried: the clients alone, in the same Python."""
     python = ours["name"].partition(",")[0]

@@ -89,11 +89,7 @@ GUARDS = (
         file="layers/core/strongref/protocol/fences.py",
         function="OwnFence.put_up",
         find="_.overwrite(...)",
-        tests=(
-            "tests/protocol/test_interleavings.py",
-            "-k",
-            SMALLEST,
-        ),
+        tests=("tests/protocol/test_interleavings.py", "-k", SMALLEST),
         must_fail=(
             "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: change x import]",
             "test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn[there: drop x import]",
@@ -356,11 +352,7 @@ GUARDS = (
         function="_records",
         find="replace(_1, open=True)",
         instead="_1",
-        tests=(
-            "tests/protocol/test_faults.py",
-            "-k",
-            "killed and (another or dead or renamed)",
-        ),
+        tests=("tests/protocol/test_faults.py", "-k", "killed and (another or dead or renamed)"),
         must_fail=(f"{EVERY_FAULT}[export: create where a dead stack",),
     ),
     Guard(

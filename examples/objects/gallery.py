@@ -17,9 +17,7 @@ target.put_resource(
     "AWS::IAM::Role",
     {
         "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
-        "Policies": [
-            {"PolicyName": "photos", "PolicyDocument": {"Version": "2012-10-17", "Statement": [read]}},
-        ],
+        "Policies": [{"PolicyName": "photos", "PolicyDocument": {"Version": "2012-10-17", "Statement": [read]}}],
     },
 )
 

@@ -33,8 +33,7 @@ class LoadBalancer:
         return ctx.made.get(
             cls,
             lambda: cls(
-                ctx.read_string("LoadBalancerArn"),
-                SecurityGroup.deserialize(ctx.read_object("SecurityGroup")),
+                ctx.read_string("LoadBalancerArn"), SecurityGroup.deserialize(ctx.read_object("SecurityGroup"))
             ),
         )
 

@@ -181,9 +181,5 @@ class Aws:
             request |= more
 
 
-_TOKENS = {
-    "NextToken": "NextToken",
-    "PaginationToken": "PaginationToken",
-    "NextContinuationToken": "ContinuationToken",
-}
+_TOKENS = {"NextToken": "NextToken", "PaginationToken": "PaginationToken", "NextContinuationToken": "ContinuationToken"}
 """The fields of responses that lead to the next page, and what its request calls them."""

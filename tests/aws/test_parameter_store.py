@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from botocore.exceptions import (
-    ClientError,
-    EndpointConnectionError,
-    NoCredentialsError,
-    ParamValidationError,
-)
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ParamValidationError
 from moto import mock_aws
 
 from strongref.aws.clients import CONNECT_SECONDS, READ_SECONDS, Clients

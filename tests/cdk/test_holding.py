@@ -76,10 +76,7 @@ def test_for_a_security_group_in_a_vpc_one_export_is_held() -> None:
 
 @pytest.mark.parametrize(
     ("zones", "groups"),
-    [
-        ([A, B, C], GROUPS),
-        ([A, B], {**GROUPS, "data": ec2.SubnetType.PRIVATE_ISOLATED}),
-    ],
+    [([A, B, C], GROUPS), ([A, B], {**GROUPS, "data": ec2.SubnetType.PRIVATE_ISOLATED})],
     ids=["zone", "group"],
 )
 def test_a_vpc_whose_subnets_are_used_can_gain_a_zone_or_a_group(

@@ -415,10 +415,7 @@ def test_across_regions_an_object_is_imported_and_held_by_one_import(web: cdk.St
     }
     domain, joined = used(web)
     assert domain == {
-        "Fn::Join": [
-            "",
-            [{"Fn::GetAtt": [name, "JohnnyBucket.BucketName"]}, ".s3.us-east-1.amazonaws.com"],
-        ]
+        "Fn::Join": ["", [{"Fn::GetAtt": [name, "JohnnyBucket.BucketName"]}, ".s3.us-east-1.amazonaws.com"]]
     }
     assert joined == {"Fn::Join": ["|", {"Fn::GetAtt": [name, "Subnets"]}]}
 

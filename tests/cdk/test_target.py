@@ -115,10 +115,7 @@ def test_what_the_cdk_puts_into_metadata_stays(stack: cdk.Stack, target: CdkTarg
     for value in ("x", "y"):
         target.put_resource("Held", IMPORT, {"Names": [value]})
     held = cdk_apps.template(stack)["Resources"]["Held"]
-    assert (held["Properties"], held["Metadata"]) == (
-        {"Names": ["y"]},
-        {"aws:cdk:path": "Web/Strongref/ResourceHeld"},
-    )
+    assert (held["Properties"], held["Metadata"]) == ({"Names": ["y"]}, {"aws:cdk:path": "Web/Strongref/ResourceHeld"})
 
 
 def test_an_attribute_of_what_was_put_may_be_used_in_another_stack_and_in_a_nested_one(

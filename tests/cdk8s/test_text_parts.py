@@ -176,8 +176,7 @@ def test_what_has_no_known_value_is_unknown(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "shown"),
-    [(2, "got 2."), ("-1", "got -1."), ("x", "got another index."), (B, "got another index.")],
+    ("index", "shown"), [(2, "got 2."), ("-1", "got -1."), ("x", "got another index."), (B, "got another index.")]
 )
 def test_an_index_outside_of_the_list_is_reported_without_deployed_values(index: Tree, shown: str) -> None:
     with pytest.raises(SelectError, match="at least 0 and less than 2") as refused:

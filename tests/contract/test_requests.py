@@ -68,8 +68,7 @@ def test_an_export_of_values_alone_is_shared_and_stays_in_its_region() -> None:
 
 
 @pytest.mark.parametrize(
-    "region",
-    ["us-gov-west-1", "cn-northwest-1", "us-isob-east-1", "eusc-de-east-1", "ap-southeast-7", "mx-central-1"],
+    "region", ["us-gov-west-1", "cn-northwest-1", "us-isob-east-1", "eusc-de-east-1", "ap-southeast-7", "mx-central-1"]
 )
 def test_regions_of_every_partition_are_known(region: str) -> None:
     assert export({"Values": {}, "Region": region}).regions == (region,)
@@ -234,10 +233,7 @@ NEEDED = "From must be a map with Stack, and where they differ Region and Accoun
         ({"Consumer": "a b"}, f"{CONSUMER} 'a b'"),
         ({"Consumer": "web", "Shared": "true"}, "Consumer has no meaning with Shared: true; leave one of the two"),
         ({"Revision": 2}, "Revision must be a string, got 2"),
-        (
-            {"Values": {}},
-            "Values is unknown; must be one of From, Names, Shared, Strength, Consumer and Revision",
-        ),
+        ({"Values": {}}, "Values is unknown; must be one of From, Names, Shared, Strength, Consumer and Revision"),
     ],
 )
 def test_a_bad_property_of_an_import_is_named(properties: dict[str, object], error: str) -> None:

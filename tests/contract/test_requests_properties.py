@@ -25,8 +25,7 @@ MARK = "hidden"
 
 LEVEL = st.sampled_from(["A", "B", "C-d", "a b", "", "x" * 1200]) | st.text("abc_/.é", max_size=3)
 SCALAR = st.builds(
-    "".join,
-    st.tuples(st.text(max_size=5), st.just(MARK), st.sampled_from(["", ",", "{{", " ", "\ud800", "x" * 9000])),
+    "".join, st.tuples(st.text(max_size=5), st.just(MARK), st.sampled_from(["", ",", "{{", " ", "\ud800", "x" * 9000]))
 )
 TREE = st.recursive(
     SCALAR | st.none() | st.booleans() | st.lists(SCALAR | st.none() | st.just(""), max_size=3),

@@ -109,11 +109,7 @@ def test_what_a_parameter_holds_is_taken(value: str) -> None:
         ({"A": "x"}, ["A", "A/B", "C"], "SecureKeys must be keys of Values, with dots between levels, got A.B and C"),
         ({"AB": "x"}, ["A"], "SecureKeys must be keys of Values, with dots between levels, got A"),
         ({}, ["A"], "SecureKeys must be keys of Values, with dots between levels, got A"),
-        (
-            {"A": ["x"]},
-            ["A"],
-            "A must be a string to be secure, got a list",
-        ),
+        ({"A": ["x"]}, ["A"], "A must be a string to be secure, got a list"),
         ({"A": {"B": ["x"], "C": "y"}}, ["A"], "Values.A.B must be a string to be secure, got a list"),
     ],
 )

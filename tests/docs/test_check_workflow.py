@@ -51,10 +51,7 @@ def workflow(tmp_path: Path) -> Any:
     def step(run: str, **environment: str) -> bool:
         path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(  # noqa: S603
-            ["/bin/bash", "-e", "-c", run],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path, **environment},
-            check=False,
+            ["/bin/bash", "-e", "-c", run], cwd=tmp_path, env={**os.environ, "PATH": path, **environment}, check=False
         )
         return done.returncode == 0
 

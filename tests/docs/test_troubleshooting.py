@@ -52,9 +52,7 @@ NEVER_SHOWN = {
 }
 """The errors of the package that CloudFormation does not show, and why."""
 
-NOT_SHOWN_FROM = {
-    "lookup/query.py": "the properties of a lookup are checked before, with texts of their own",
-}
+NOT_SHOWN_FROM = {"lookup/query.py": "the properties of a lookup are checked before, with texts of their own"}
 """The modules whose own texts CloudFormation does not show, and why."""
 
 OTHER_WORDS = {

@@ -47,10 +47,7 @@ def function(name: str, code: str, statement: Template) -> Template:
     """A template with a function for custom resources, and with a role that may do this; it exports the ARN."""
     trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
     policy = {"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
-    role = {
-        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
-        "Policies": [policy],
-    }
+    role = {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]}, "Policies": [policy]}
     properties = {
         "Runtime": "python3.13",
         "Handler": "index.handler",

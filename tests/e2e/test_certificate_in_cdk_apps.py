@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 EU, US = "eu-west-1", "us-east-1"
 BOOTSTRAPPED = "/cdk-bootstrap/hnb659fds/version"
-PACKAGES = {
-    "aws-cdk-lib": aws_cdk,
-    "constructs": constructs,
-    "@aws-cdk/cloud-assembly-schema": cloud_assembly_schema,
-}
+PACKAGES = {"aws-cdk-lib": aws_cdk, "constructs": constructs, "@aws-cdk/cloud-assembly-schema": cloud_assembly_schema}
 """The packages of npm that the Python packages have inside."""
 
 

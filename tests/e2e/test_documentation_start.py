@@ -197,12 +197,7 @@ def test_the_examples_are_deployed_and_read_each_other(aws: Aws) -> None:
 def test_the_demo_tells_its_story_and_leaves_nothing_behind(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-m", "examples.demo"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "examples.demo"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "CertificateArn and DomainName cannot be changed: they are imported by stack site" in " ".join(

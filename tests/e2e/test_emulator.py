@@ -128,16 +128,8 @@ def test_tags_of_a_put_need_a_permission_of_their_own(narrow: Narrow, names: Cal
         ("ValidationException", "get_parameters_by_path", {"Path": "/a", "MaxResults": 11}),
         ("ValidationException", "put_parameter", {"Name": "/a", "Value": "{{b}}", "Type": "String"}),
         ("ValidationException", "put_parameter", {"Name": "/a", "Value": "x" * 4097, "Type": "String"}),
-        (
-            "HierarchyLevelLimitExceededException",
-            "put_parameter",
-            {"Name": "/a" * 16, "Value": "x", "Type": "String"},
-        ),
-        (
-            "InvalidResourceId",
-            "list_tags_for_resource",
-            {"ResourceType": "Parameter", "ResourceId": "/strongref/none"},
-        ),
+        ("HierarchyLevelLimitExceededException", "put_parameter", {"Name": "/a" * 16, "Value": "x", "Type": "String"}),
+        ("InvalidResourceId", "list_tags_for_resource", {"ResourceType": "Parameter", "ResourceId": "/strongref/none"}),
     ],
     ids=["11 names", "11 deletes", "page of 11", "braces", "4097 bytes", "16 levels", "tags of nothing"],
 )

@@ -134,11 +134,7 @@ def test_20_the_same_event_twice_a_delete_of_what_never_was_and_a_malformed_even
         "RequestId": "r-1",
         "LogicalResourceId": "Imports",
         "ResourceType": "Custom::CrossRegionImport",
-        "ResourceProperties": {
-            "ServiceToken": "x",
-            "From": {"Stack": claimed.producer, "Region": EU},
-            "Names": ["A"],
-        },
+        "ResourceProperties": {"ServiceToken": "x", "From": {"Stack": claimed.producer, "Region": EU}, "Names": ["A"]},
     }
     twice = [claimed.aws.invoke("Importer", event, US).answers for _ in range(2)]
     assert twice[0] == twice[1]

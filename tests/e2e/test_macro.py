@@ -14,10 +14,7 @@ from botocore.exceptions import ClientError
 
 import strongref_cli as cli
 from strongref.macro.transform import Settings, plan
-from strongref_cli.transform.permissions import (
-    Principal,
-    policy,
-)
+from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.e2e.conftest import _installed
 from tests.e2e.templates import EMPTY, EU, US

@@ -210,10 +210,7 @@ def test_what_an_older_version_holds_is_held_while_its_holder_is_replaced(apps: 
     assert is_held()
     failing = {"Failing": failing_resource(holder)}
     apps.aws.deploy(
-        apps.consumer,
-        {**template, "Resources": {**template["Resources"], **failing}},
-        EU,
-        "UPDATE_ROLLBACK_COMPLETE",
+        apps.consumer, {**template, "Resources": {**template["Resources"], **failing}}, EU, "UPDATE_ROLLBACK_COMPLETE"
     )
     assert "DELETE_COMPLETE" in apps.aws.statuses(apps.consumer, holder, EU)
     assert former in apps.aws.physical_ids(apps.consumer, EU)

@@ -113,11 +113,7 @@ ERRORS = {
         "spec.subnetRefs",
         "resource reference wrapper or ID required",
     ),
-    "empty": (
-        "  subnetRefs: [{from: {name: ''}}]\n",
-        "spec.subnetRefs",
-        "provided resource reference is nil or empty",
-    ),
+    "empty": ("  subnetRefs: [{from: {name: ''}}]\n", "spec.subnetRefs", "provided resource reference is nil or empty"),
     "ResourceReferenceTerminal": (
         f"  securityGroupRefs: [{{from: {{name: broken}}}}]\n{SUBNETS}",
         "SecurityGroup default/broken",

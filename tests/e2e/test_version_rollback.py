@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.hold_stacks import HOLDS
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, held
-from tests.e2e.test_upgrade import (
-    PLAIN,
-    deploy_old_version,
-    install_old_version,
-    left,
-    live,
-    stored,
-    taking,
-)
+from tests.e2e.test_upgrade import PLAIN, deploy_old_version, install_old_version, left, live, stored, taking
 from tests.support.emulator import sam
 
 if TYPE_CHECKING:

@@ -167,9 +167,7 @@ def texts(value: object) -> object:
 
 
 @given(st.dictionaries(NAME, TREE, max_size=4))
-def test_every_returned_attribute_is_the_resources_own(
-    properties: dict[str, Any],
-) -> None:
+def test_every_returned_attribute_is_the_resources_own(properties: dict[str, Any]) -> None:
     found = resource(**properties)
     reported = returned_attributes(found, None)
     for name, value in reported.items():

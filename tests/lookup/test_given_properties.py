@@ -105,11 +105,7 @@ TWINS: dict[str, tuple[str, Mapping[str, Mapping[str, Any]], dict[str, Any]]] = 
     "a permission of a function of another account": (
         PERMISSION,
         {"web|sid": {}},
-        {
-            "physical_id": "sid",
-            "properties": {"FunctionArn": arn("lambda", "function:web", OTHER)},
-            "account": ACCOUNT,
-        },
+        {"physical_id": "sid", "properties": {"FunctionArn": arn("lambda", "function:web", OTHER)}, "account": ACCOUNT},
     ),
     "an API key of another account": (
         "AWS::AppSync::ApiKey",

@@ -111,10 +111,7 @@ WAYS = "PhysicalId, Arn, Name and Tags"
             {"TypeName": "S3::Bucket", "Name": "a"},
             "TypeName must be a resource type, as in AWS::S3::Bucket, got 'S3::Bucket'",
         ),
-        (
-            {"TypeName": ["AWS::S3::Bucket"]},
-            "TypeName must be a resource type, as in AWS::S3::Bucket, got a list",
-        ),
+        ({"TypeName": ["AWS::S3::Bucket"]}, "TypeName must be a resource type, as in AWS::S3::Bucket, got a list"),
         (BUCKET, "PhysicalId must be given, or one of Arn, Name and Tags"),
         ({**BUCKET, "Name": "a", "Tags": {"b": "c"}}, f"Name and Tags: cannot be combined; give one of {WAYS}"),
         ({**BUCKET, "PhysicalId": "a", "Arn": ARN}, f"PhysicalId and Arn: cannot be combined; give one of {WAYS}"),
@@ -147,18 +144,12 @@ WAYS = "PhysicalId, Arn, Name and Tags"
         ({**TOPIC, "Tags": {"x" * 129: "a"}}, "Tags must have keys of 1 to 128 characters, got one of 129"),
         ({**TOPIC, "Tags": {"team": "x" * 257}}, "Tags.team must have at most 256 characters, got 257"),
         ({**TOPIC, "Tags": {"team": {}}}, "Tags.team must be a string, got a map"),
-        (
-            {**BUCKET, "Name": "a", "Properties": "b"},
-            "Properties must be a map of properties to values, got 'b'",
-        ),
+        ({**BUCKET, "Name": "a", "Properties": "b"}, "Properties must be a map of properties to values, got 'b'"),
         (
             {**BUCKET, "Name": "a", "Properties": {"RestApiId": ["b"]}},
             "Properties.RestApiId must be a string, got a list",
         ),
-        (
-            {**BUCKET, "Name": "a", "Properties": {"RestApiId": ""}},
-            "Properties.RestApiId must not be empty",
-        ),
+        ({**BUCKET, "Name": "a", "Properties": {"RestApiId": ""}}, "Properties.RestApiId must not be empty"),
         ({**BUCKET, "Name": "a", "Attributes": "Arn"}, "Attributes must be a list of strings, got 'Arn'"),
         (
             {**BUCKET, "Name": "a", "Attributes": []},
@@ -168,10 +159,7 @@ WAYS = "PhysicalId, Arn, Name and Tags"
             {**BUCKET, "Name": "a", "Attributes": ["Arn", "Endpoint."]},
             "Attributes[1] must be the name of an attribute, as in Endpoint.Address, got 'Endpoint.'",
         ),
-        (
-            {**BUCKET, "Name": "a", "Region": "Ireland"},
-            "Region must be a region code such as us-east-1, got 'Ireland'",
-        ),
+        ({**BUCKET, "Name": "a", "Region": "Ireland"}, "Region must be a region code such as us-east-1, got 'Ireland'"),
         ({**BUCKET, "Name": "a", "Revision": ["2"]}, "Revision must be a string, got a list"),
     ],
 )

@@ -53,16 +53,8 @@ def without(key: str) -> dict[str, Any]:
             ".From.Regoin",
             "no such key (did you mean Region?); allowed are Stack, Region, Account and Name",
         ),
-        (
-            {"From": "network.VpcId"},
-            ".From",
-            f"{MUST_BE_FROM}, got text",
-        ),
-        (
-            {"From": {"Ref": "A"}},
-            ".From",
-            f"{MUST_BE_FROM}, got a function",
-        ),
+        ({"From": "network.VpcId"}, ".From", f"{MUST_BE_FROM}, got text"),
+        ({"From": {"Ref": "A"}}, ".From", f"{MUST_BE_FROM}, got a function"),
         (ref("A", Strenght="weak"), ".Strenght", "no such key (did you mean Strength?); allowed are From, Shared, "),
         (ref("A", Strength="firm"), ".Strength", "must be strong or weak, got 'firm'"),
         (ref("A", Shared="yes"), ".Shared", "must be true or false, got 'yes'"),
@@ -74,11 +66,7 @@ def without(key: str) -> dict[str, Any]:
         ({"FROM": {"Name": "web"}}, ".FROM", "no such key (did you mean From?)"),
         ({"Stack": "a", "Name": "b"}, ".From", "the map From around Stack and Name is missing"),
         ([ref("A")], "", "must be one reference, got a list; for several, write TargetGroupArnRefs"),
-        (
-            {"Fn::If": ["C", ref("A"), {"A": 1}]},
-            ".Fn::If[2]",
-            f"{MUST_BE_REFERENCE}, got a map",
-        ),
+        ({"Fn::If": ["C", ref("A"), {"A": 1}]}, ".Fn::If[2]", f"{MUST_BE_REFERENCE}, got a map"),
         ({"Fn::If": ["C", ref("A"), None]}, ".Fn::If[2]", f"{MUST_BE_REFERENCE}, got nothing"),
     ],
 )

@@ -44,10 +44,7 @@ FUNCTIONS = st.sampled_from(
 KEYS = st.sampled_from(["Name", "Vpc", "Tags", "Deep", "With space", "Y", "Prefer", "VpcRef"])
 NAMES = st.sampled_from([f"Name{number}" for number in range(30)] + ["Alb.Arn", "Alb.Sg.Id"])
 REFERENCES = st.builds(
-    ref,
-    NAMES,
-    st.sampled_from(["network", "shop", {"Ref": "P"}]),
-    st.sampled_from(["eu-west-1", "us-east-1"]),
+    ref, NAMES, st.sampled_from(["network", "shop", {"Ref": "P"}]), st.sampled_from(["eu-west-1", "us-east-1"])
 )
 
 

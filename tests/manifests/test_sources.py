@@ -229,13 +229,7 @@ def test_a_variable_is_read_and_a_missing_one_reported() -> None:
 def test_a_reference_that_a_source_does_not_understand_is_reported(clients: Watched, text: str) -> None:
     aws = aws_of(clients)
     outputs = StackOutputs(aws)
-    sources = (
-        outputs,
-        StackAttributes(outputs),
-        ParameterSource(aws),
-        SecretSource(aws),
-        EnvironmentSource({}),
-    )
+    sources = (outputs, StackAttributes(outputs), ParameterSource(aws), SecretSource(aws), EnvironmentSource({}))
     (source,) = [each for each in sources if each.scheme == token(text).scheme]
     with pytest.raises(BadTokenError, match="is not a valid token: it should look like"):
         source.fetch(token(text))

@@ -294,10 +294,7 @@ Resources:
         ),
         ('"XRef"  :   {R}   # a\n', '"X"  :   {G}   # a\n'),
         ('Y: {"XRef":{From: {Stack: a, Name: b}}}\n', 'Y: {"X": {G}}\n'),
-        (
-            "Y: !Sub\n- ${H}\n- # a\n  HRef:\n    {R} # b\n  J: 1\n",
-            "Y: !Sub\n- ${H}\n- # a\n  H: {G} # b\n  J: 1\n",
-        ),
+        ("Y: !Sub\n- ${H}\n- # a\n  HRef:\n    {R} # b\n  J: 1\n", "Y: !Sub\n- ${H}\n- # a\n  H: {G} # b\n  J: 1\n"),
     ],
 )
 def test_a_reference_is_replaced_in_its_place(given: str, expected: str) -> None:

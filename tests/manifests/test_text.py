@@ -298,13 +298,7 @@ def test_where_each_value_stands_is_known() -> None:
     manifest = yaml_of("a:\n- b: 1\n  ? [c, {d: e}]\n  : f\n- &x g\n- *x\n---\n- .5\n---\n# nothing\n---\nroot\n")
     assert [
         (scalar.document, path(scalar), scalar.value) for scalar in manifest.parsed.scalars if not scalar.is_key
-    ] == [
-        (1, "a[0].b", 1),
-        (1, "a[0].?", "f"),
-        (1, "a[1]", "g"),
-        (2, "[0]", 0.5),
-        (4, "", "root"),
-    ]
+    ] == [(1, "a[0].b", 1), (1, "a[0].?", "f"), (1, "a[1]", "g"), (2, "[0]", 0.5), (4, "", "root")]
     assert [document.content for document in manifest.parsed.documents] == [
         {"a": [{"b": 1, "?": "f"}, "g", "g"]},
         [0.5],

@@ -516,12 +516,7 @@ TOKEN = "${Token[TOKEN.7]}"
 
 @pytest.mark.parametrize(
     "key",
-    [
-        Key.of_resource("Key"),
-        Key(TOKEN, TOKEN),
-        Key.from_name(KEY),
-        Key.from_name(KEY, region=REGION, account=ACCOUNT),
-    ],
+    [Key.of_resource("Key"), Key(TOKEN, TOKEN), Key.from_name(KEY), Key.from_name(KEY, region=REGION, account=ACCOUNT)],
     ids=["a resource of the template", "tokens", "one of the stack's region", "text"],
 )
 def test_what_the_program_gives_is_not_kept_and_may_be_anything(

@@ -201,13 +201,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
 
     def out_of_time() -> None:
         with pytest.raises(OutOfTimeError):
-            behind_fences(
-                world.ports(),
-                VirtualClock.lasting(world.time, 20),
-                [(REGION, SCOPE)],
-                EXPORTER,
-                note,
-            )
+            behind_fences(world.ports(), VirtualClock.lasting(world.time, 20), [(REGION, SCOPE)], EXPORTER, note)
 
     def note(posts: list[FencedStore]) -> None:
         posts[0].scan.note("A", unclaimed=True)
@@ -219,11 +213,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
     clock = VirtualClock.lasting(world.time, 60)
     world.time.run(
         lambda: behind_fences(
-            world.ports(),
-            clock,
-            [(REGION, SCOPE)],
-            rolling_back,
-            lambda posts: needs.append(posts[0].scan.needs("A")),
+            world.ports(), clock, [(REGION, SCOPE)], rolling_back, lambda posts: needs.append(posts[0].scan.needs("A"))
         )
     )
     assert needs == [True]

@@ -75,9 +75,7 @@ def test_unless_values_put_back_are_claimed_like_all_others_a_reference_is_lost(
     assert BY_LABEL["gone: drop, restore x import"].explorer().walk().lost
 
 
-def test_unless_stale_claims_are_recognized_something_is_left_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unless_stale_claims_are_recognized_something_is_left_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("strongref.protocol.inspection.is_stale", lambda *_: False)
     assert BY_LABEL["gone: change; E and I may crash"].explorer().walk().leftover
 

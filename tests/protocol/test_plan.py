@@ -182,11 +182,7 @@ def test_cleanup_changes_no_claimed_value_either() -> None:
 def test_another_type_is_made_by_deleting_and_creating(before: Value, after: Value) -> None:
     there = stock({A: before}, record(A=before), others={"More": record(A=after)})
     made = plan({A: after}, there, {A: ours(stale=(WEB,))})
-    assert does(made) == {
-        "remake": {A: (after, TAGS | {MORE: "More"})},
-        "heal": {A: claims(WEB)},
-        "rerecord": True,
-    }
+    assert does(made) == {"remake": {A: (after, TAGS | {MORE: "More"})}, "heal": {A: claims(WEB)}, "rerecord": True}
 
 
 def test_a_value_whose_type_was_changed_by_hand_is_remade_with_its_claims() -> None:

@@ -127,11 +127,7 @@ def test_a_rewrite_next_to_a_change_names_no_key_twice() -> None:
     there = stock(values(A="1", B="1", C="1"), record(A="1", B="1", C="1"))
     wanted = values(A="2", B=secure("1"), C="1")
     made = plan(wanted, there, {A: ours(), B: ours()}, rewrite=[A, B, C, Key("Other")])
-    assert does(made) == {
-        "overwrite": values(A="2", C="1"),
-        "remake": {B: (secure("1"), TAGS)},
-        "rerecord": True,
-    }
+    assert does(made) == {"overwrite": values(A="2", C="1"), "remake": {B: (secure("1"), TAGS)}, "rerecord": True}
 
 
 def test_a_rewrite_does_not_get_round_a_claim() -> None:

@@ -374,10 +374,7 @@ CASES = [
     Case(
         "function_with_role",
         function,
-        lambda stack, imported: [
-            table(stack).grant_read_data(imported),
-            imported.role.grant_pass_role(role(stack)),
-        ],
+        lambda stack, imported: [table(stack).grant_read_data(imported), imported.role.grant_pass_role(role(stack))],
         ("AWS::IAM::Policy", "Role-RoleArn"),
         WITH_ROLE,
         exporting="function",

@@ -151,6 +151,6 @@ ATTRIBUTES: Mapping[str, Callable[[], StrongRefError]] = {
 BY_OTHER_NAMES: Mapping[str, Callable[[], StrongRefError]] = {
     "lookup-missing-parts": lambda: lookup_errors.MissingPropertyError(
         "AWS::EC2::VPCDHCPOptionsAssociation", DHCP, DHCP
-    ),
+    )
 }
 """Words of other cases, after other names."""

@@ -36,14 +36,7 @@ class Net:
         return self
 
     def subnet(
-        self,
-        subnet: str,
-        zone: str,
-        table: str | None,
-        *,
-        is_open: bool = False,
-        cidr: str | None = None,
-        **tags: str,
+        self, subnet: str, zone: str, table: str | None, *, is_open: bool = False, cidr: str | None = None, **tags: str
     ) -> Net:
         """A subnet; with a route table of its own, if one is given."""
         self._cloud.add(

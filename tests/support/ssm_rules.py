@@ -137,10 +137,7 @@ def _type_and_tier(request: Mapping[str, Any], found: Stored | None) -> Iterator
     if not request.get("Overwrite"):
         return  # The service's own ParameterAlreadyExists, which emulators get right.
     if kind and kind != found.kind:
-        yield (
-            "HierarchyTypeMismatchException",
-            f"A parameter's type can't be changed from {found.kind} to {kind}.",
-        )
+        yield ("HierarchyTypeMismatchException", f"A parameter's type can't be changed from {found.kind} to {kind}.")
     if found.tier == "Advanced" and request.get("Tier") == "Standard":
         yield (INVALID, _NO_WAY_BACK)
 

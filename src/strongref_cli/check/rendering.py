@@ -98,12 +98,7 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
     }
 
 
-_ICONS = {
-    Verdict.ACCEPTED: "✅",
-    Verdict.UNKNOWN: "❔",
-    Verdict.LOST: "⚠️",
-    Verdict.REFUSED: "⛔",
-}
+_ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
 
 
 def _shown(export: ExportPrediction) -> list[ValueChange]:

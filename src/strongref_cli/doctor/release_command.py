@@ -16,12 +16,7 @@ from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, uses_of
 from strongref_cli.overview.states import ImportState
-from strongref_cli.overview.texts import (
-    participant_document,
-    participant_text,
-    place_document,
-    time_text,
-)
+from strongref_cli.overview.texts import participant_document, participant_text, place_document, time_text
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.errors import UsageError

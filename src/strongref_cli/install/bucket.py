@@ -26,12 +26,7 @@ _BATCH = 1000
 """Keys of one call (AWS: DeleteObjects)."""
 
 _ENCRYPTION = {"Rules": [{"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}, "BucketKeyEnabled": True}]}
-_PRIVATE = {
-    "BlockPublicAcls": True,
-    "IgnorePublicAcls": True,
-    "BlockPublicPolicy": True,
-    "RestrictPublicBuckets": True,
-}
+_PRIVATE = {"BlockPublicAcls": True, "IgnorePublicAcls": True, "BlockPublicPolicy": True, "RestrictPublicBuckets": True}
 
 
 def bucket_name(account: str, region: str, prefix: str | None = None) -> str:

@@ -10,14 +10,7 @@ from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
-from strongref_cli.overview.texts import (
-    age_text,
-    as_of_text,
-    export_document,
-    importers_text,
-    stack_text,
-    time_text,
-)
+from strongref_cli.overview.texts import age_text, as_of_text, export_document, importers_text, stack_text, time_text
 from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, show
 from strongref_toolkit.session import chosen_regions

@@ -54,12 +54,7 @@ def _who_tables(uses: Uses, where: str) -> list[TextTable]:
         for value in uses.exports
     ]
     imports = [
-        (
-            attribute_name(value.key),
-            stack_text(value.producer, who.region),
-            claim.state.value,
-            claim.protection.value,
-        )
+        (attribute_name(value.key), stack_text(value.producer, who.region), claim.state.value, claim.protection.value)
         for value, claim in uses.imports
     ]
     name = participant_text(who)

@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.contract.names import StackArn, short_hash
-from strongref_objects.base.errors import (
-    BadValueError,
-    NameClashError,
-    NothingToImportError,
-    OwnExportError,
-)
+from strongref_objects.base.errors import BadValueError, NameClashError, NothingToImportError, OwnExportError
 from strongref_objects.base.names import export_name, list_of, logical_id, shown
 from strongref_objects.channels.exporting import WritePlan, check_free, with_items
 from strongref_objects.channels.importing import HOLDER, TextReader, ValueReader

@@ -8,11 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.values import ParameterType
-from strongref_objects.base.errors import (
-    BadChannelError,
-    NothingToImportError,
-    SecureObjectError,
-)
+from strongref_objects.base.errors import BadChannelError, NothingToImportError, SecureObjectError
 from strongref_objects.base.names import logical_id, parameter_name, shown
 from strongref_objects.channels import Parameters
 from strongref_objects.channels.exporting import WritePlan, check_free, check_storable

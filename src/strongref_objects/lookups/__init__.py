@@ -109,9 +109,7 @@ def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **giv
         entry = _ContextEntry(of, [name for name in members(of) if name not in given])
         key = ContextKey(LOOKUP, home.account, home.region, _type_in_key(of), name)
         value = scope.synthesis.remember(
-            key,
-            lambda: entry.write(find_object(of, scope.synthesis, home, tags, given)),
-            is_complete=entry.is_complete,
+            key, lambda: entry.write(find_object(of, scope.synthesis, home, tags, given)), is_complete=entry.is_complete
         )
         return of.assembled_by(entry.read(value).get, given)
 

@@ -297,10 +297,7 @@ def changing(replacement: str, **more: Any) -> list[dict[str, Any]]:
     """The pages of a change set in which the bucket and its Export change."""
     bucket_change = {"Action": "Modify", "LogicalResourceId": "Bucket", "Replacement": replacement}
     export_change = {"Action": "Modify", "LogicalResourceId": "Exports", "Replacement": "False"}
-    shown = [
-        {"ParameterKey": "Name", "ParameterValue": SECRET},
-        {"ParameterKey": "Password", "ParameterValue": "****"},
-    ]
+    shown = [{"ParameterKey": "Name", "ParameterValue": SECRET}, {"ParameterKey": "Password", "ParameterValue": "****"}]
     first = {"Status": "CREATE_COMPLETE", "Parameters": shown, "Changes": [{"ResourceChange": bucket_change}], **more}
     return [{**first, "NextToken": "1"}, {**first, "Changes": [{"ResourceChange": export_change}]}]
 

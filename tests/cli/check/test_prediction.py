@@ -386,14 +386,8 @@ PLAIN = {"Plain": {"Value": {"Ref": "Bucket"}, "Export": {"Name": "network-Plain
 @pytest.mark.parametrize(
     ("outputs", "refused"),
     [
-        (
-            {},
-            "CloudFormation refuses to remove export network-Plain: it is in use by stack billing. Nothing",
-        ),
-        (
-            {"Plain": PLAIN["Plain"] | {"Value": "x"}},
-            "CloudFormation refuses the update if export network-Plain",
-        ),
+        ({}, "CloudFormation refuses to remove export network-Plain: it is in use by stack billing. Nothing"),
+        ({"Plain": PLAIN["Plain"] | {"Value": "x"}}, "CloudFormation refuses the update if export network-Plain"),
         (PLAIN, ""),
     ],
     ids=["removed", "changed", "unchanged"],

@@ -76,12 +76,7 @@ def test_one_finding_needs_a_person(run: Run, account: Account) -> None:
 
 @pytest.mark.parametrize("command", ["list", "who network", "graph", "order", "republish network"])
 @pytest.mark.parametrize("what", ["record", "index entry"])
-def test_other_commands_refuse_a_later_format(
-    run: Run,
-    account: Account,
-    command: str,
-    what: str,
-) -> None:
+def test_other_commands_refuse_a_later_format(run: Run, account: Account, command: str, what: str) -> None:
     head = NETWORK.replace("/exports/", "/records/") + "/Exports"
     name = head if what == "record" else "/strongref/index/other/Exports"
     newer = '{"format": 2, "writer": "9.8.7"}'
@@ -102,9 +97,7 @@ def test_nothing_is_logged_while_it_repairs(run: Run, account: Account) -> None:
 
 
 def test_a_repair_that_fails_is_a_finding_that_remains_with_its_reason(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.export("other", EU, US, Values={"A": "x"})
     other = f"/strongref/exports/_shared/{HOME}/{EU}/other/A"
@@ -140,9 +133,7 @@ def test_only_what_fix_repairs_is_said_to_be_repaired(run: Run, account: Account
 
 
 def test_a_region_that_fails_does_not_keep_others_from_being_repaired(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lose_a_value_in_both_regions(account)
     create, failed = SsmStore.create, threading.Event()
@@ -162,9 +153,7 @@ def test_a_region_that_fails_does_not_keep_others_from_being_repaired(
 
 
 def test_repairs_give_way_to_a_deployment_and_say_so(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wait_a_little(monkeypatch)
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
@@ -182,9 +171,7 @@ def test_repairs_give_way_to_a_deployment_and_say_so(
 
 
 def test_ctrl_c_takes_the_fences_of_all_regions_away(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lose_a_value_in_both_regions(account)
     both, fenced = threading.Barrier(2), list[bool]()
@@ -204,11 +191,7 @@ def test_ctrl_c_takes_the_fences_of_all_regions_away(
     assert [name for region in (EU, US) for name in account.everything(region) if "/fences/" in name] == []
 
 
-def test_who_is_asked_has_seen_what_is_found(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_who_is_asked_has_seen_what_is_found(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
     monkeypatch.setattr(sys, "stdin", None)
     status, out, err = run("doctor", "--region", US, "--fix", "--output", "json")
@@ -218,9 +201,7 @@ def test_who_is_asked_has_seen_what_is_found(
 
 
 def test_a_region_that_cannot_be_read_is_named_and_the_others_are_examined(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.export("certificate", US, EU, Values={"A": "x"})
     lost = f"/strongref/exports/_shared/{HOME}/{US}/certificate/A"
@@ -270,11 +251,7 @@ def test_where_no_region_can_be_read_the_first_error_is_raised(run: Run, monkeyp
     ],
 )
 def test_a_denied_call_is_about_the_callers_permissions(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-    action: str,
-    arguments: tuple[str, ...],
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch, action: str, arguments: tuple[str, ...]
 ) -> None:
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
     deny(monkeypatch, action)

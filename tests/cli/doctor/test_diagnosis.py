@@ -16,16 +16,7 @@ from strongref.refusals import ProducerLeavingError
 from strongref_cli.doctor import diagnosis
 from strongref_toolkit.errors import CallerDeniedError
 from tests.support.commands import SECRET
-from tests.support.doctor import (
-    EU,
-    FENCES,
-    HOLD,
-    HOME,
-    NETWORK,
-    US,
-    findings,
-    put_up_fence,
-)
+from tests.support.doctor import EU, FENCES, HOLD, HOME, NETWORK, US, findings, put_up_fence
 
 if TYPE_CHECKING:
     from tests.support.commands import Run
@@ -101,9 +92,7 @@ def test_fences_are_shown_with_their_holder_and_their_end(run: Run, account: Acc
 
 
 def test_a_hold_that_cannot_be_made_is_shown_with_its_reason(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.delete_stack(account.hold_stacks(EU)[0], EU)
 
@@ -157,11 +146,7 @@ def test_a_region_that_is_near_its_limit_is_found(run: Run, monkeypatch: pytest.
     assert subject.endswith(" parameters of strongref; a region has 4 standard ones")
 
 
-def test_a_hold_whose_import_is_gone_is_deleted(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_hold_whose_import_is_gone_is_deleted(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     (hold,) = account.hold_stacks(EU)
     account.delete_stack("shop", US)
     assert ("stale-hold", "repairable", hold) not in findings(run, "--region", EU)  # It may be of an import at work.
@@ -197,10 +182,7 @@ def test_another_revision_mends_what_was_changed_by_hand(run: Run, account: Acco
     assert findings(run) == []
 
 
-def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(
-    run: Run,
-    account: Account,
-) -> None:
+def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(run: Run, account: Account) -> None:
     account.delete_stack("network", EU)
     found = findings(run)
     assert {(kind, subject) for kind, _, subject in found if "orphan" in kind} == {

@@ -20,15 +20,7 @@ from strongref_cli.install import installed
 from strongref_cli.overview.reading import OverviewReader
 from strongref_toolkit.errors import AwsCallError
 from tests.support.commands import SECRET
-from tests.support.doctor import (
-    EU,
-    HOLD,
-    HOME,
-    NETWORK,
-    RELEASE,
-    US,
-    findings,
-)
+from tests.support.doctor import EU, HOLD, HOME, NETWORK, RELEASE, US, findings
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -73,11 +65,7 @@ def test_the_hold_goes_with_the_last_claim_of_its_import(run: Run, account: Acco
     assert account.hold_stacks(EU) == []
 
 
-def test_the_installations_bus_gets_a_notice(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_installations_bus_gets_a_notice(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[tuple[str, str, Notice]] = []
     monkeypatch.setattr(
         EventBus, "put", lambda bus, notices: sent.extend((bus.name, bus.region, each) for each in notices)
@@ -94,11 +82,7 @@ def test_a_release_is_reported_by_doctor(run: Run) -> None:
     assert findings(run) == [("released", "note", "VpcId of network")]
 
 
-def test_without_a_trace_nothing_is_released(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_trace_nothing_is_released(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(store: SsmStore, name: str, *_: object) -> None:
         raise AccessDeniedError("PutParameter", "AccessDenied", name, store.region)
 
@@ -110,10 +94,7 @@ def test_without_a_trace_nothing_is_released(
 
 def test_who_does_not_import_is_an_error(run: Run) -> None:
     status, _, err = run("release", "network", "VpcId", "--consumer", "shopp", "--region", US, "--reason", "x")
-    assert (status, err) == (
-        2,
-        "strongref: shopp does not import VpcId of network. It is imported by shop.\n",
-    )
+    assert (status, err) == (2, "strongref: shopp does not import VpcId of network. It is imported by shop.\n")
 
 
 def test_a_claim_of_a_deleted_stack_is_said_to_be_one(run: Run, account: Account) -> None:
@@ -123,9 +104,7 @@ def test_a_claim_of_a_deleted_stack_is_said_to_be_one(run: Run, account: Account
 
 
 def test_a_claim_that_lists_do_not_show_yet_is_released(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = {f"{NETWORK}/{key}": {PRODUCER_TAG: account.stack("network", EU)} for key in ("VpcId", "Alb/Arn")}
     monkeypatch.setattr(OverviewReader, "_tags", lambda *_: late)
@@ -157,9 +136,7 @@ def test_a_claim_of_manifests_is_released_if_no_set_lists_it(run: Run, account: 
 
 
 def test_the_claims_of_an_import_are_released_together(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.export("many", EU, US, Values={"Map": {f"K{number}": "x" for number in range(20)}})
     account.claim("shop", US, "many", EU, "Map", Shared="true")
@@ -178,9 +155,7 @@ def test_the_claims_of_an_import_are_released_together(
 
 
 def test_whether_a_hold_is_needed_is_read_when_reads_show_the_release(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(*RELEASE, "--reason", "x", "--yes")
     before = {name: account.tags(US, name) for name in account.everything(US)}
@@ -192,9 +167,7 @@ def test_whether_a_hold_is_needed_is_read_when_reads_show_the_release(
 
 
 def test_a_hold_that_cannot_change_yet_is_left_to_the_janitor(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def begin(*_: object) -> None:
         raise HoldPendingError(HOLD, "stack network", "UPDATE_IN_PROGRESS")
@@ -226,10 +199,7 @@ def test_a_stack_is_told_from_manifests_of_the_same_name(run: Run, account: Acco
     assert "named shop import this: give --consumer stack:shop or --consumer manifests:shop\n" in err
     arguments = ("release", "network", "VpcId", "--region", US, "--reason", "x", "--yes", "--consumer")
     status, _, err = run(*arguments, "manifests:shop")
-    assert (status, err) == (
-        2,
-        "strongref: shop is a manifest set: strongref resolve --unclaim shop releases it\n",
-    )
+    assert (status, err) == (2, "strongref: shop is a manifest set: strongref resolve --unclaim shop releases it\n")
     assert len(account.claims(US, f"{NETWORK}/VpcId")) == 2
     status, out, _ = run(*arguments, "stack:shop")
     assert (status, "shop still uses this." in out) == (0, True)
@@ -256,10 +226,7 @@ def test_a_hold_stays_where_a_record_that_may_need_it_cannot_be_read(run: Run, a
 
 def test_a_reason_is_more_than_spaces(run: Run) -> None:
     status, _, err = run(*RELEASE, "--reason", " \t ")
-    assert (status, err) == (
-        2,
-        "strongref: --reason is blank: say in up to 500 characters why the claim is released\n",
-    )
+    assert (status, err) == (2, "strongref: --reason is blank: say in up to 500 characters why the claim is released\n")
 
 
 def test_a_reason_has_a_limit(run: Run) -> None:

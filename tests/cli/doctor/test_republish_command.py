@@ -18,15 +18,7 @@ from strongref_cli.install import installed
 from strongref_toolkit import session
 from strongref_toolkit.errors import AwsCallError
 from tests.support.commands import SECRET
-from tests.support.doctor import (
-    EU,
-    FENCES,
-    HOME,
-    NETWORK,
-    US,
-    put_up_fence,
-    wait_a_little,
-)
+from tests.support.doctor import EU, FENCES, HOME, NETWORK, US, put_up_fence, wait_a_little
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -70,10 +62,7 @@ def test_a_named_consumer_is_its_importer(run: Run, account: Account) -> None:
 
 @pytest.mark.parametrize("stack", ["strongref", "of-another-name"])
 def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-    stack: str,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch, stack: str
 ) -> None:
     parameters = {"KmsKey": "alias/own", "EventBus": ""}
     account.stack(stack, US, exported="strongref-exporter", parameters=parameters)
@@ -93,9 +82,7 @@ def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
 
 
 def test_without_a_word_on_the_key_no_secret_is_restored(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def denied(*_: object) -> None:
         raise AwsCallError("DescribeStacks", "stack strongref", US, "AccessDenied")
@@ -117,9 +104,7 @@ def test_what_a_stack_imports_is_not_its_own_to_restore(run: Run) -> None:
 
 
 def test_a_value_that_another_restores_at_the_same_time_is_no_failure(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
     create = SsmStore.create
@@ -140,9 +125,7 @@ def test_where_nothing_is_missing_nothing_is_done(run: Run) -> None:
 
 
 def test_what_others_have_stored_does_not_control_the_terminal(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
     for name, year in (("old", 2001), ("new", 2099)):
@@ -156,11 +139,7 @@ def test_what_others_have_stored_does_not_control_the_terminal(
     assert err.replace("\n", "").isprintable()
 
 
-def test_it_says_for_whom_it_waits_and_how_long(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_says_for_whom_it_waits_and_how_long(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     wait_a_little(monkeypatch)
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
     put_up_fence(account, "Exports.1", by="Exports of [/x] network\x1b[2J", until="2099-01-01T00:00:00+00:00")
@@ -183,9 +162,7 @@ def test_it_says_for_whom_it_waits_and_how_long(
 
 
 def test_nothing_is_restored_while_another_deployment_changes_it(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
     fence = f"{NETWORK}/x".replace("/exports/", "/fences/")

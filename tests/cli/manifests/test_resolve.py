@@ -96,11 +96,7 @@ def test_a_folder_is_resolved_into_another_one(
 
 
 @pytest.mark.parametrize(
-    ("options", "shown"),
-    [
-        ([], {"Resolving tokens"}),
-        (["--claim", "shop"], {"Resolving tokens", "Claiming exports"}),
-    ],
+    ("options", "shown"), [([], {"Resolving tokens"}), (["--claim", "shop"], {"Resolving tokens", "Claiming exports"})]
 )
 def test_progress_is_shown_on_a_terminal_and_nowhere_else(
     tmp_path: Path,

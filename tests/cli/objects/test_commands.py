@@ -618,10 +618,7 @@ def test_of_exports_of_several_stacks_one_stacks_are_chosen(run: Run, monkeypatc
 
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--output", "json"], ["context"], ["show", "Web"]])
 def test_a_standard_output_that_is_full_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    file: str,
-    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str, arguments: list[str]
 ) -> None:
     with capsys.disabled(), Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)

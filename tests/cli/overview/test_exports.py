@@ -146,12 +146,7 @@ def test_an_import_is_outdated_if_the_value_changed_after_it(web: ExistingStack 
 
 @pytest.mark.parametrize(
     "importer",
-    [
-        str(ManifestSet(ACCOUNT, "shop")),
-        WEB.replace(ACCOUNT, "222222222222"),
-        WEB.replace(US, EU),
-        "anything",
-    ],
+    [str(ManifestSet(ACCOUNT, "shop")), WEB.replace(ACCOUNT, "222222222222"), WEB.replace(US, EU), "anything"],
 )
 def test_nothing_is_said_of_an_importer_that_is_elsewhere(importer: str) -> None:
     assert claim(region({TAG: importer})).state is ImportState.UNKNOWN

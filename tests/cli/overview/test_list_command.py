@@ -34,10 +34,7 @@ def test_a_list_is_a_table_with_a_summary(run: Run) -> None:
     assert (status, err) == (0, "")
 
 
-def test_whether_a_deleted_value_is_used_is_not_known(
-    run: Run,
-    account: Account,
-) -> None:
+def test_whether_a_deleted_value_is_used_is_not_known(run: Run, account: Account) -> None:
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
     assert json.loads(run("list", "--region", US, "--state", "unused", "--output", "json")[1])["exports"] == []
     assert "not imported" not in run("list", "--region", US)[1]
@@ -103,10 +100,7 @@ def test_the_summary_says_what_was_asked_for(run: Run, options: list[str], summa
     assert (status, out.splitlines()[-1].partition(" As of ")[0]) == (0, summary)
 
 
-def test_the_summary_does_not_repeat_the_state_that_was_asked_for(
-    run: Run,
-    account: Account,
-) -> None:
+def test_the_summary_does_not_repeat_the_state_that_was_asked_for(run: Run, account: Account) -> None:
     account.export("spare", US, US, Values={"A": SECRET})
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId")
     assert "5 exports to us-east-1, 1 unused, 1 missing." in run("list", "--region", US)[1]

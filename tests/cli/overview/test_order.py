@@ -23,9 +23,7 @@ def names(participants: Iterable[Participant]) -> list[str]:
 def graph_of(*edges: str, alone: str = "") -> Graph:
     """Each edge is a producer and its importer: `ab` is a stack b that imports from a."""
     return Graph(
-        tuple(stack(name) for name in alone),
-        tuple(reference(stack(edge[0]), stack(edge[1])) for edge in edges),
-        AS_OF,
+        tuple(stack(name) for name in alone), tuple(reference(stack(edge[0]), stack(edge[1])) for edge in edges), AS_OF
     )
 
 

@@ -32,10 +32,7 @@ EU, US = "eu-west-1", "us-east-1"
     ids=lambda it: it[0] if isinstance(it, list) else it,
 )
 def test_a_region_that_cannot_be_read_is_named(
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    command: list[str],
-    document: str,
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: list[str], document: str
 ) -> None:
     unreadable = US if document == "who" else EU
     read = OverviewReader._index
@@ -83,9 +80,7 @@ def test_a_name_may_be_in_a_region_that_cannot_be_read(
 
 
 def test_nobody_but_shop_can_be_named_where_a_region_cannot_be_read(
-    run: Run,
-    account: Account,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account.export("both", EU, EU, Values={"A": SECRET})
     account.export("both", US, US, Values={"A": SECRET})

@@ -306,10 +306,7 @@ def test_an_unreadable_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFi
             ["--iam", "deployer", "--region", "Ireland"],
             "'Ireland' is not a region that this botocore knows. Give a region code such as us-east-1.",
         ),
-        (
-            ["--iam", "deployer", "--account", "12"],
-            "--account must be an account's twelve digits, in quotes, got '12'",
-        ),
+        (["--iam", "deployer", "--account", "12"], "--account must be an account's twelve digits, in quotes, got '12'"),
         (["-o", ""], "-o is empty: is a variable not set?"),
     ],
 )

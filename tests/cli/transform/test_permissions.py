@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.refusals import ExportsInUseError
-from strongref_cli.transform.permissions import (
-    Principal,
-    policy,
-)
+from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
 from tests.support.builders import ACCOUNT

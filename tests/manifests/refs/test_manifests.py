@@ -169,10 +169,7 @@ class TestWriting:
                 "securityGroupRefs:\n  - from: {stack: network, name: Groups}\n",
                 "securityGroupIDs:\n  - sg-1\n  - sg-2\n",
             ),
-            (
-                "securityGroupRefs: [{from: {stack: network, name: Groups}}]\n",
-                "securityGroupIDs: [sg-1, sg-2]\n",
-            ),
+            ("securityGroupRefs: [{from: {stack: network, name: Groups}}]\n", "securityGroupIDs: [sg-1, sg-2]\n"),
             (
                 "securityGroupRefs:\n  - from: # all\n      stack: network\n      name: Groups # of them\n",
                 "securityGroupIDs:\n  - sg-1 # all\n  - sg-2 # of them\n",
@@ -377,10 +374,7 @@ VALUES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_si
 
 
 @given(
-    st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=4),
-    st.sampled_from([None, 0]),
-    st.booleans(),
-    st.booleans(),
+    st.lists(st.tuples(NAMES, VALUES), min_size=1, max_size=4), st.sampled_from([None, 0]), st.booleans(), st.booleans()
 )
 def test_whatever_is_written_is_read_as_what_was_meant(
     references: list[tuple[str, str]], indent: int | None, in_json: bool, several: bool

@@ -19,14 +19,7 @@ API = "apigatewayv2.services.k8s.aws"
 
 
 def field(  # noqa: PLR0913 (what a field has)
-    path: str,
-    steps: str,
-    step: str,
-    resource: str,
-    service: str = "ec2",
-    *,
-    many: bool = False,
-    through_map: str = "",
+    path: str, steps: str, step: str, resource: str, service: str = "ec2", *, many: bool = False, through_map: str = ""
 ) -> Field:
     reference = FieldReference(resource, "Status.ID", service)
     above = [each.endswith("s") for each in steps.split(".")[:-1]]

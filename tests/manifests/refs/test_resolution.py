@@ -466,8 +466,7 @@ class TestStacks:
         assert [edit.value for edit in outcome.edits] == [("1", "2", "3", "4")]
 
     @pytest.mark.parametrize(
-        ("found", "got"),
-        [(["x"], "a list"), ("", "an empty value"), (3, "a number"), ({"a": "x"}, "a map")],
+        ("found", "got"), [(["x"], "a list"), ("", "an empty value"), (3, "a number"), ({"a": "x"}, "a map")]
     )
     def test_one_string_is_needed_for_one_field(self, found: object, got: str) -> None:
         (problem,) = from_stack(field("VpcId"), "a", a=found).problems

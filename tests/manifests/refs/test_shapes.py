@@ -19,10 +19,7 @@ from tests.support.ack import EC2, kinds_of
 def crd(kind: str, spec: object, *, group: str = EC2) -> dict[str, Any]:
     schema = {"openAPIV3Schema": {"properties": {"spec": spec}}}
     versions = [{"name": "v1alpha1", "schema": {}}, {"name": "v1", "storage": True, "schema": schema}]
-    return {
-        "kind": "CustomResourceDefinition",
-        "spec": {"group": group, "names": {"kind": kind}, "versions": versions},
-    }
+    return {"kind": "CustomResourceDefinition", "spec": {"group": group, "names": {"kind": kind}, "versions": versions}}
 
 
 def structure(**properties: object) -> dict[str, Any]:

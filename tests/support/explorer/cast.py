@@ -78,14 +78,7 @@ def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_
     """An exporter at an Update."""
     update = wanting(after, instead_of=before)
     return Actor(
-        name,
-        PRODUCER,
-        exporter,
-        [update],
-        status=UPDATING,
-        begins=begins,
-        fences=True,
-        hands_over_to=hands_over_to,
+        name, PRODUCER, exporter, [update], status=UPDATING, begins=begins, fences=True, hands_over_to=hands_over_to
     )
 
 

@@ -79,10 +79,7 @@ HOLDING = (
         heals=HEALS_HELD,
     ),
     Scenario(
-        "import: update after Hold was added",
-        (*CLAIMED, *HELD),
-        change(imports("A", Revision="2")),
-        claimed=(at("A"),),
+        "import: update after Hold was added", (*CLAIMED, *HELD), change(imports("A", Revision="2")), claimed=(at("A"),)
     ),
     Scenario(
         "import: update rolls another one back to its hold",

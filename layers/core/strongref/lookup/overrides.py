@@ -145,7 +145,7 @@ STRATEGIES: Mapping[str, Mapping[str, Rule]] = {
 IDENTIFIERS: Mapping[str, tuple[str, ...]] = {
     # The schema says FunctionName; the documentation of Pulumi's importer says the function's ARN. A name matches the
     # ARN (`matching.is_same_value`).
-    "AWS::Lambda::Permission": ("FunctionArn", "Id"),
+    "AWS::Lambda::Permission": ("FunctionArn", "Id")
 }
 """Primary identifiers that differ from the schema."""
 

@@ -184,10 +184,7 @@ def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]
             for each in graph.references
         ],
         "cycles": [
-            {
-                "members": [numbers[each] for each in cycle.participants],
-                "chain": [each.name for each in cycle.chain],
-            }
+            {"members": [numbers[each] for each in cycle.participants], "chain": [each.name for each in cycle.chain]}
             for cycle in placement.cycles
         ],
         "marks": list(MARKS),
