@@ -12,7 +12,7 @@ from strongref.aws.rate_limit import RATE_OF_ACTION
 from strongref_cli.arguments import parser
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.plan import BAD, RegionResult
-from strongref_toolkit import cloudformation, regions
+from strongref_toolkit import cloudformation, session
 from tests.support.commands import arguments_of, commands_of
 from tests.support.documents import ROOT, blocks
 from tests.support.installation import RESOURCES
@@ -85,7 +85,7 @@ def calls() -> set[str]:
 
 def test_the_policy_allows_the_commands_own_calls_and_no_others() -> None:
     needed = {iam for call in calls() for iam in IAM_ACTIONS.get(call, {f"cloudformation:{call}"})}
-    assert '"DescribeRegions"' in (ROOT / str(regions.__file__)).read_text()
+    assert '"DescribeRegions"' in (ROOT / str(session.__file__)).read_text()
     needed |= {"ec2:DescribeRegions", "ssm:GetParametersByPath"} | OF_CLOUDFORMATION
     assert actions("Search", "Stack", "Bucket", "Code", "Leftovers") == needed
 
