@@ -12,11 +12,7 @@ from strongref.aws.rate_limit import RATE_OF_ACTION
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.plan import BAD, RegionResult
 from strongref_toolkit import cloudformation, session
-<<<<<<< HEAD
 from tests.support.commands import arguments_of, commands_of, parser_of
-=======
-from tests.support.commands import arguments_of, commands_of
->>>>>>> less-cli
 from tests.support.documents import ROOT, blocks
 from tests.support.installation import RESOURCES
 
