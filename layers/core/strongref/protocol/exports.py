@@ -39,11 +39,10 @@ class Exporter:
         """
         wanted = ExportEvent.parse(event).with_recorded(self.ports, clock)
         own_id = physical_id(event.stack_arn, event.logical_id)
-        is_other = (
-            event.request_type is RequestType.DELETE and event.physical_id != own_id
-        )  # CloudFormation made it up.
+        # A Delete may be of an ID that CloudFormation made up, while the Export goes on under its own.
+        is_made_up = event.request_type is RequestType.DELETE and event.physical_id != own_id
         if not wanted.destinations or (
-            is_other and is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id)
+            is_made_up and is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id)
         ):
             return wanted.response
         self._check_service_timeout(event, clock)
