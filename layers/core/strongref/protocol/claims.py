@@ -23,11 +23,7 @@ from strongref.protocol.fences import live_fence
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
-from strongref.refusals import (
-    ChangingError,
-    TooManyClaimsError,
-    UnsettledError,
-)
+from strongref.refusals import ChangingError, TooManyClaimsError, UnsettledError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
