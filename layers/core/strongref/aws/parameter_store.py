@@ -222,11 +222,7 @@ class Stores:
     side_by_side: SideBySide = field(default=in_turn, kw_only=True)
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
-        """The store of a region.
-
-        Raises:
-            StoreError: botocore does not accept the region's name.
-        """
+        """The store of a region; raises `StoreError` if botocore does not accept the region's name."""
         try:
             client = client_for(self.client_in, region)
         except CallFailedError as error:

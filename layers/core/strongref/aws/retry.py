@@ -72,11 +72,7 @@ class CallFailedError(Exception):
 
 
 def client_for(client_in: Callable[[str], C], region: str) -> C:
-    """The client of a region.
-
-    Raises:
-        CallFailedError: botocore does not accept the region's name.
-    """
+    """The client of a region; raises `CallFailedError` if botocore does not accept the region's name."""
     try:
         return client_in(region)
     except BotoCoreError as error:

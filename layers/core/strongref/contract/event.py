@@ -80,11 +80,7 @@ class Event:
 
     @classmethod
     def parse(cls, raw: object) -> Event:
-        """Validate and read an event.
-
-        Raises:
-            MalformedEventError: a field is missing or has the wrong type.
-        """
+        """Read an event; raises `MalformedEventError` if a field is missing or has the wrong type."""
         if not isinstance(raw, Mapping):
             raise MalformedEventError("the event", "must be a map")
         try:

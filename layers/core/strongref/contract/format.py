@@ -23,11 +23,7 @@ HOLD_FORMAT, HOLD_WRITER = "strongref:format", "strongref:writer"
 
 
 def check_format(name: str, stored: object) -> None:
-    """Check that this version knows the format of stored JSON, given the name of its parameter.
-
-    Raises:
-        NewerFormatError: a later version wrote it.
-    """
+    """Check the format of stored JSON, given the name of its parameter; raises `NewerFormatError`."""
     if isinstance(stored, dict) and stored.get(FIELD, FORMAT) not in range(1, FORMAT + 1):
         raise _newer(name, stored[FIELD], stored.get(WRITER))
 

@@ -44,11 +44,7 @@ class IndexEntry:
 
     @classmethod
     def decode(cls, parameter: Parameter) -> IndexEntry | None:
-        """Read an entry; None if it was not written by strongref.
-
-        Raises:
-            NewerFormatError: a later version wrote it.
-        """
+        """Read an entry; None if strongref did not write it. Raises `NewerFormatError` if a later version did."""
         try:
             given = json.loads(parameter.text)
             check_format(parameter.name, given)

@@ -118,11 +118,7 @@ class ExportRequest:
 
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> ExportRequest:
-        """Read the properties of a `Custom::CrossRegionExport` in this stack.
-
-        Raises:
-            BadRequestError: naming the property, what it must be, and what was given.
-        """
+        """Read the properties of a `Custom::CrossRegionExport` in this stack; raises `BadRequestError`."""
         found = read(given, EXPORT_PROPERTIES)
         account = found["Account"] or stack.account
         if account != stack.account:
@@ -193,11 +189,7 @@ class ImportRequest:
 
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> ImportRequest:
-        """Read the properties of a `Custom::CrossRegionImport` in this stack.
-
-        Raises:
-            BadRequestError: naming the property, what it must be, and what was given.
-        """
+        """Read the properties of a `Custom::CrossRegionImport` in this stack; raises `BadRequestError`."""
         found = read(given, IMPORT_PROPERTIES)
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")

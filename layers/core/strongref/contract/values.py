@@ -107,11 +107,7 @@ def levels(name: str) -> list[str]:
 
 
 def check_levels(prop: str, levels: Iterable[str]) -> None:
-    """Check that levels can stand in a parameter's name.
-
-    Raises:
-        BadRequestError: one of them cannot.
-    """
+    """Check that levels can stand in a parameter's name; raises `BadRequestError` if one of them cannot."""
     levels = list(levels)
     if "" in levels:
         problem = f"have no empty level, got {'.'.join(levels)[:60]!r}" if any(levels) else "not be empty"

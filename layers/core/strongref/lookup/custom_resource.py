@@ -113,11 +113,7 @@ class LookupRequest:
 
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> LookupRequest:
-        """Read the properties of a `Custom::ResourceLookup` in this stack.
-
-        Raises:
-            BadRequestError: with the property, what it must be, and what was given.
-        """
+        """Read the properties of a `Custom::ResourceLookup` in this stack; raises `BadRequestError`."""
         typed = read(given, _LOOKUP)
         way = _way(given)
         _check_account(way, typed["Arn"] or typed["PhysicalId"], stack)

@@ -60,11 +60,7 @@ def interpret(
 
 
 def is_unambiguous(type_name: str, physical_id: str) -> bool:
-    """Whether a physical ID alone identifies a resource, without other known properties.
-
-    Raises:
-        UnknownTypeError: the table has no such type.
-    """
+    """Whether a physical ID alone identifies a resource of a type; raises `UnknownTypeError`."""
     resource_type = resource_type_of(type_name)
     interpreted = by_override(resource_type, physical_id, {})
     if interpreted is not None:

@@ -24,6 +24,7 @@ from strongref.macro.hold_outputs import hold_outputs, hold_problems
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, MacroImport, imports
 from strongref.macro.scan import ImportPlaceholder, scan
 from strongref.macro.template import DEPTH_LIMIT, Node, Template, too_deep
+from strongref.text import some
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
@@ -115,7 +116,7 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
     everything: Node = template
     resources, there = template[RESOURCES], template.get(CONDITIONS) or {}
     problems: list[TemplateError] = [
-        NameInUseError((RESOURCES, each.logical_id), f"an Import of {_named(each)}")
+        NameInUseError((RESOURCES, each.logical_id), f"an Import of {some(each.names, 1)}")
         for each in imported
         if each.logical_id in resources
     ]
@@ -142,10 +143,6 @@ def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | M
     if made and count > _MOST_RESOURCES >= len(resources):
         total = f"must be at most {_MOST_RESOURCES} resources, got {count} with {len(made)} Imports and Exports"
         yield BadPropertyError((RESOURCES,), f"{total}; split the template, or lower ValueBytes")
-
-
-def _named(made: MacroImport) -> str:
-    return made.names[0] if len(made.names) == 1 else f"{made.names[0]} and {len(made.names) - 1} more"
 
 
 def _order(template: Template, problem: TemplateError) -> list[int]:

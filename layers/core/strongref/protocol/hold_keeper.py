@@ -229,11 +229,7 @@ class HoldKeeper:
         self._made_at = self.clock.now()
 
     def _delete(self, arn: str) -> None:
-        """Begin to delete the hold stack.
-
-        Raises:
-            OutOfTimeError: the time is over in which changes may be made.
-        """
+        """Begin to delete the hold stack; raises `OutOfTimeError` if the time is over in which changes may be made."""
         if self.clock.remaining() <= 0:
             raise OutOfTimeError("DeleteStack", OUT_OF_TIME, self.stack.name, self.stack.producer.region)
         self.ports.stacks.delete_stack(arn, self.stack.producer.region)

@@ -90,11 +90,7 @@ class ReadLag:
         return found
 
     def check_service_timeout(self, timeout: float) -> None:
-        """Check that CloudFormation waits long enough.
-
-        Raises:
-            BadRequestError: with the least value.
-        """
+        """Check that CloudFormation waits long enough; raises `BadRequestError`, with the least value, if not."""
         least = math.ceil(self.before_reading + 2 * self.after_writing + _WORK_SECONDS) if self.seconds else 0
         if timeout < least:
             raise BadRequestError(
