@@ -61,7 +61,7 @@ quick: $(BUILD)/project.installed ## Tests of the Lambda layer, without node, sa
 
 # What a developer runs before each commit. Deployments mostly wait, so there are more workers than cores.
 test: setup ## Every rule and command once, and the story of each capability in a local emulator|5 min
-	$(BIN)/pytest -m 'story or not (slow or deep or e2e or largest or site)' -n 3
+	$(BIN)/pytest -m 'story or not (slow or deep or e2e or largest or site)' -n 3 --dist worksteal
 
 # All examples of each property: others try a part of them.
 unit deep: export STRONGREF_THOROUGH := 1

@@ -44,11 +44,22 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest tests first, so that no worker is left alone with one at the end."""
+    """Start the longest tests first, so that no worker is left alone with one at the end.
+
+    Deployments are spread among the others: they wait, so that one worker alone would take longer than the rest.
+    """
     for item in items:
         if item.get_closest_marker("exhaustive"):
             item.add_marker(pytest.mark.deep)
     items.sort(key=lambda item: [item.get_closest_marker(each) is None for each in ("deep", "slow", "e2e")])
+    deployments = [item for item in items if item.get_closest_marker("e2e") and not item.get_closest_marker("deep")]
+    chosen = set(deployments)
+    others = [item for item in items if item not in chosen]
+    if deployments and others:
+        every = len(others) // len(deployments)
+        items[:] = others
+        for number, item in enumerate(deployments):
+            items.insert(number * (every + 1), item)
 
 
 @pytest.fixture(autouse=True)

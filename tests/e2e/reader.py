@@ -17,6 +17,7 @@ from zlib import crc32
 from tests.e2e.harness import Aws
 from tests.support.documents import ROOT, blocks
 from tests.support.emulator.control import ACCOUNT, executable
+from tests.support.emulator.sam import QUICK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -90,8 +91,9 @@ class Reader:
         )
 
     def install(self) -> None:
-        """Install strongref in the two regions of the pages, as a page does that is not about it."""
-        done = self.shell("strongref install --region us-east-1 --region eu-west-1")
+        """Install strongref in the two regions of the pages, for a page that is not about that: without waits."""
+        quick = " ".join(f"--parameter {name}={value}" for name, value in QUICK.items())
+        done = self.shell(f"strongref install --region us-east-1 --region eu-west-1 {quick}")
         assert done.returncode == 0, done.stdout + done.stderr
 
 
