@@ -10,8 +10,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.e2e.reader import Reader, reading
 from tests.e2e.templates import EU, US
 from tests.support.documents import blocks, example, load, rows
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 
 PAGES = ("docs/moving.md",)
-
-pytestmark = pytest.mark.story
 
 IMPORTED = "!GetAtt Imports.BucketArn"
 OLD = "photos-BucketArn"

@@ -71,7 +71,6 @@ def _made(path: Path) -> Path:
     return path
 
 
-@pytest.mark.story
 def test_a_new_user_takes_the_first_steps_from_top_to_bottom(checkout: Path, tmp_path: Path) -> None:
     """Each block as printed, in one terminal; in the account, only what is the emulator's too."""
     steps = [block for kind in ("sh", "console", "text") for block in blocks(kind) if block.page == FIRST_STEPS]
