@@ -84,11 +84,7 @@ class TokenSource(Protocol):
         del tokens
 
     def fetch(self, token: Token) -> Json:
-        """The value.
-
-        Raises:
-            StrongRefError: there is none, or it could not be read; the same error each time.
-        """
+        """The value. Raises `StrongRefError`: there is none, or it could not be read; the same error each time."""
         ...
 
 

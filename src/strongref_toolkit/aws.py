@@ -58,11 +58,7 @@ class Accounts:
 
     @cached_property
     def caller(self) -> str:
-        """The ARN of the caller.
-
-        Raises:
-            UnknownCallerError: STS does not return it.
-        """
+        """The ARN of the caller. Raises `UnknownCallerError`: STS does not return it."""
         try:
             return self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)["Arn"]
         except CallFailedError as error:

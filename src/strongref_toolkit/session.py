@@ -92,11 +92,7 @@ class ToolSession(NamedTuple):
 
 
 def regions(given: list[str] | None) -> list[str]:
-    """The given regions, or the one of the environment or of the AWS profile.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The given regions, or the one of the environment or of the AWS profile. Raises `UsageError`: there is none."""
     if given:
         return given
     default = default_region()
@@ -141,11 +137,7 @@ def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) 
 
 
 def check_regions(given: Iterable[str]) -> None:
-    """Check names of regions; no call is made.
-
-    Raises:
-        UsageError: a region is not known.
-    """
+    """Check names of regions; no call is made. Raises `UsageError`: a region is not known."""
     session = Session()
     partitions = session.get_available_partitions()
     known = {region for each in partitions for region in session.get_available_regions("ssm", each)}

@@ -108,11 +108,7 @@ class StackReader:
         return DeployedStack(arn, status, parameters, names, version, self._nested(str(arn)))
 
     def new_stack(self, name: str) -> DeployedStack:
-        """A stack that does not exist yet.
-
-        Raises:
-            NoSuchStackError: no stack can have this name.
-        """
+        """A stack that does not exist yet. Raises `NoSuchStackError`: no stack can have this name."""
         if not is_stack_name(name):
             raise NoSuchStackError(name, self.region)
         arn = StackArn.parse(

@@ -81,11 +81,7 @@ class RegionStacks(CloudFormationReader):
         return CreatedChangeSet(created["Id"], created["StackId"])
 
     def progress(self, which: CreatedChangeSet) -> tuple[str, str]:
-        """The status of a change set, and the reason for it.
-
-        Raises:
-            DeploymentFailedError: it was deleted.
-        """
+        """The status of a change set, and the reason for it. Raises `DeploymentFailedError`: it was deleted."""
         for found in self.change_set(which.stack, which.arn):
             return found["Status"], found.get("StatusReason", "")
         raise DeploymentFailedError("Someone else has deleted the change set.")

@@ -25,11 +25,7 @@ def local_paths(template: str) -> list[str]:
 
 
 def with_locations(template: str, locations: Mapping[str, str]) -> str:
-    """The template with an S3 URI for each local path.
-
-    Raises:
-        IncompleteSuiteError: a path has none.
-    """
+    """The template with an S3 URI for each local path. Raises `IncompleteSuiteError`: a path has none."""
 
     def located(found: re.Match[str]) -> str:
         if found[2] not in locations:

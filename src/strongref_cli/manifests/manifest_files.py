@@ -61,11 +61,7 @@ class ManifestPaths(NamedTuple):
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> ManifestPaths:
-        """The files that the arguments name.
-
-        Raises:
-            InputError: they do not go together, or a file does not exist.
-        """
+        """The files that the arguments name. Raises `InputError`: they do not go together, or a file does not exist."""
         if not args.manifest:
             raise InputError("no manifests: give files or folders, or - for standard input")
         if STANDARD in args.manifest:

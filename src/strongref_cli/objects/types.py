@@ -25,11 +25,7 @@ INDENT = "  "
 
 
 def resolve_type(name: str | None) -> type[Declared] | None:
-    """A ready type, or a class of a module; None without a name.
-
-    Raises:
-        UsageError: there is no such type.
-    """
+    """A ready type, or a class of a module; None without a name. Raises `UsageError`: there is no such type."""
     if name is None:
         return None
     module, colon, attribute = name.rpartition(":")

@@ -167,11 +167,7 @@ class ResourceLookup:
     finder: Callable[[str, Clock], Finder]  # finds resources in a region, for as long as a clock allows
 
     def handle(self, event: Event, clock: Clock) -> Response:
-        """Handle one event.
-
-        Raises:
-            StrongRefError: the lookup failed. There is nothing to clean up.
-        """
+        """Handle one event. Raises `StrongRefError`: the lookup failed. There is nothing to clean up."""
         # The physical ID does not depend on the properties, so CloudFormation never replaces a lookup.
         physical_id = f"strongref-lookup/{event.stack_arn.name}/{event.logical_id}"
         if event.request_type is RequestType.DELETE:
