@@ -42,6 +42,8 @@ _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 _REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
 _OF_ONE_MACHINE = {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json"}
 """Files of a distribution's metadata that differ from machine to machine."""
+_EXACT = "crhelper"
+"""The layer's code corrects the defects of one version (see `runtime.custom_resource`)."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,11 @@ def _distributions(names: Mapping[str, str]) -> Iterator[Distribution]:
                 problem = f"is not installed, and the layer needs it: pip install {name}"
                 raise IncompleteSuiteError(name, problem) from None
             continue  # Its condition does not hold: pip has left it out.
+        if name == _EXACT and found.version != names.get(name):
+            problem = (
+                f"{found.version} is installed, and the layer needs {names[name]}: pip install {name}=={names[name]}"
+            )
+            raise IncompleteSuiteError(name, problem)
         seen.add(_normal(name))
         yield found
         for text in found.requires or ():

@@ -130,6 +130,14 @@ def test_a_missing_distribution_is_named_and_a_conditional_one_may_be_missing(
     assert [each.name for each in loading._distributions({"thing": "1.0"})] == ["thing", "other"]
 
 
+def test_another_version_of_what_the_layer_corrects_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    installed(tmp_path, "crhelper", {"crhelper/__init__.py": ""})
+    needed = r"crhelper 1\.0 is installed, and the layer needs 2\.0\.12: pip install crhelper==2\.0\.12"
+    with pytest.raises(IncompleteSuiteError, match=needed):
+        list(loading._distributions({"crhelper": "2.0.12"}))
+
+
 def test_versions_that_were_not_tested_are_named() -> None:
     assert loading._notes({"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "1"}) == [
         f"The layer has b 2; strongref {strongref.__version__} was tested with 1.",
