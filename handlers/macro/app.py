@@ -1,5 +1,14 @@
 """The macro `StrongRef`: the Lambda handler."""
 
-from strongref.macro.event import transform_event as handler
+from __future__ import annotations
 
-__all__ = ["handler"]
+from typing import TYPE_CHECKING, Any
+
+from strongref.macro.event import transform_event
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return transform_event(event, context)
