@@ -121,7 +121,7 @@ class ClaimAttempt:
             raise self._changing()
         call_all(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
-        if self.store.get(list(found)) != found:  # The very parameters that were claimed, version and date included.
+        if not self._is_unchanged(found):
             raise self._changing()
         now = self._recorded()
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
@@ -164,6 +164,10 @@ class ClaimAttempt:
             raise error or why
         logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
         self._is_held_later = True
+
+    def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
+        """The second read: whether these are the very parameters that were claimed, version and date included."""
+        return self.store.get(list(found)) == found
 
     def _recorded(self) -> RecordedExports:
         recorded = RecordedExports.read(self.store, self.scope).readable()
