@@ -216,7 +216,7 @@ class World(CloudFormation):
         return self.deliveries
 
 
-LEFT = re.compile(r'"finding": ?"Unknown|left for the next run')
+LEFT = re.compile(r'"finding": ?"(failed-call|unknown-claim)"|left for the next run')
 """What the janitor logs about what it could not look after, or could not put a fence around in time."""
 
 
