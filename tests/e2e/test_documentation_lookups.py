@@ -12,7 +12,7 @@ from tests.e2e.templates import EU, stack
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.emulator.control import Emulator
+    from tests.e2e.harness import Aws
 
 
 PAGES = ("docs/extras/lookups.md",)
@@ -39,8 +39,8 @@ NOTHING = {
 """A function that does nothing, and its role."""
 
 
-def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
-    with reading(emulator, PAGES, tmp_path) as reader:
+def test_each_command_of_the_page_does_what_it_says(bare: Aws, tmp_path: Path) -> None:
+    with reading(bare.emulator, PAGES, tmp_path) as reader:  # The page's bucket is another test's, too.
         reader.install()
         _look_up(reader)
 
