@@ -67,11 +67,11 @@ test: setup ## Every rule and command once, and the story of each capability in 
 unit deep: export STRONGREF_THOROUGH := 1
 
 # The quick tests must cover the branches of the core. To measure that, the slow ones would take three times as long.
-unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|7 min
+unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|8 min
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
 
-e2e: setup ## All deployments with sam into a local emulator|7 min
+e2e: setup ## All deployments with sam into a local emulator|12 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 4
 
 deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|9 min
@@ -101,10 +101,10 @@ docs: $(BUILD)/prose.installed $(BUILD)/project.installed ## Builds the site, ch
 peers: setup ## Reads and transforms the files in any checkouts: `make peers FOLDER=…`|
 	$(BIN)/python tools/peers.py $(FOLDER)
 
-guards: setup ## Removes each safety check from the code, and checks that a test fails|5 min
+guards: setup ## Removes each safety check from the code, and checks that a test fails|2 min
 	$(BIN)/python -m tests.guards
 
-check: lint docs unit e2e guards ## Everything that a change must pass|20 min
+check: lint docs unit e2e guards ## Everything that a change must pass|25 min
 
 demo: setup ## Deploys an example into a local emulator|20 s
 	@$(BIN)/python -m examples.demo
