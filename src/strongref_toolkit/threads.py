@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def in_threads(work: Iterable[Callable[[], T]], interrupt: Callable[[], None] | 
         Exception: the first failure, in the order of the work. What has not begun by then never does.
     """
     pool = ThreadPoolExecutor(MAX_THREADS)
+    futures: list[Future[T]] = []  # also of the part that Ctrl-C lets begin
     try:
-        futures = [pool.submit(each) for each in work]
+        futures.extend(pool.submit(each) for each in work)
         wait(futures, return_when=FIRST_EXCEPTION)
         for each in futures:
             if each.done() and (error := each.exception()):
