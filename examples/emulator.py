@@ -54,6 +54,15 @@ class Files:
         """Its URL and folder, for other processes that hold it."""
         return self.folder / "emulator.json"
 
+    def join(self) -> Emulator:
+        """The emulator of the address, held by this process, too.
+
+        Raises:
+            OSError: there is none, or it has ended.
+        """
+        url, folder = json.loads(self.address.read_text())
+        return Emulator.join(url, Path(folder))
+
     @property
     def log(self) -> Path:
         return self.folder / "emulator.log"

@@ -89,20 +89,15 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
 
 def _join(files: Files) -> Emulator | None:
     with suppress(OSError):  # There is none, or it has ended: the workers before this one had no more use for it.
-        return Emulator.join(*_address(files))
+        return files.join()
     return None
-
-
-def _address(files: Files) -> tuple[str, Path]:
-    url, folder = json.loads(files.address.read_text())
-    return url, Path(folder)
 
 
 def _start(files: Files) -> Emulator:
     """An emulator with the application in it: the run's own, or that of `make emulator`, which stays."""
     if os.environ.get(KEEP):
         start(KEPT)
-        emulator = Emulator.join(*_address(KEPT))
+        emulator = KEPT.join()
     else:
         emulator = Emulator.start(files.log)
     try:

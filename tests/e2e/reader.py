@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from tests.e2e.harness import Aws
+from tests.e2e.terminal import IMPATIENT
 from tests.support.documents import ROOT, blocks
 from tests.support.emulator.control import ACCOUNT, executable
 from tests.support.emulator.sam import QUICK
@@ -74,6 +75,7 @@ class Reader:
         environment = {
             **os.environ,
             **self.aws.emulator.env(self.aws.account),
+            **IMPATIENT,
             "HOME": str(self.checkout.parent),
             # Our own Python first: it has the package that programs import.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(tools), os.environ["PATH"]]),

@@ -9,9 +9,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+from tests.support.documents import ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+IMPATIENT = {"BASH_FUNC_aws%%": f'() {{ PYTHONPATH={ROOT / "tests/support/impatient"} command aws "$@"; }}'}
+"""The variable of a function that bash has: `aws`, whose waiters look more often than its own."""
 
 NOT_A_NEW_USERS = ("AWS_", "MAKE", "MFLAGS", "STRONGREF_", "SAM_CLI_")
 """The beginnings of variables that this run has, and that a new user's terminal does not."""

@@ -10,6 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.e2e.reader import Reader, reading
 from tests.e2e.templates import EU, US
 from tests.support.documents import blocks, example, load, rows
@@ -63,6 +65,7 @@ def handler(event, context):
 """What cross-region-ssm-writer-handler and cross-region-ssm-reader-handler of aws-cdk-lib 2.275.0 do, in Python."""
 
 
+@pytest.mark.story
 def test_each_step_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
     with reading(emulator, PAGES, tmp_path) as reader:
         reader.install()

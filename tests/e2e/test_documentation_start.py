@@ -17,7 +17,7 @@ import pytest
 from examples.emulator import Files, stop
 from tests.e2e.reader import reading
 from tests.e2e.templates import EU, US
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import IMPATIENT, terminal
 from tests.support.documents import ROOT, blocks, example, load
 from tests.support.emulator.control import ACCOUNT, executable
 from tests.support.waiting import wait_until
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.e2e.harness import Aws
-    from tests.e2e.terminal import Terminal
     from tests.support.documents import Block
     from tests.support.emulator.control import Emulator
 
@@ -71,18 +70,21 @@ def _made(path: Path) -> Path:
     return path
 
 
+@pytest.mark.story
 def test_a_new_user_takes_the_first_steps_from_top_to_bottom(checkout: Path, tmp_path: Path) -> None:
     """Each block as printed, in one terminal; in the account, only what is the emulator's too."""
     steps = [block for kind in ("sh", "console", "text") for block in blocks(kind) if block.page == FIRST_STEPS]
     failed: list[str] = []
-    with terminal(checkout, tmp_path) as user:
+    with terminal(checkout, tmp_path, IMPATIENT) as user:
         printed = ""
         for block in sorted((block for block in steps if _tab(block) != IN_ACCOUNT), key=lambda block: block.line):
             if block.language != "sh":
                 assert _words(block.text) in _words(printed), f"{block}:\n{printed}"
                 continue
             if "emulator-stop" in block.text:
-                _nothing_is_left(user)
+                emulator = Files(checkout / ".build").join()
+                _nothing_is_left(emulator)
+                emulator.release()
             done = user.run(block.text)
             printed = done.printed
             failed += [block.text] if done.failed else []
@@ -101,21 +103,21 @@ def _tab(block: Block) -> str | None:
     return next(line for line in reversed(lines[: block.line]) if line.startswith("=== ")).split('"')[1]
 
 
-def _nothing_is_left(user: Terminal) -> None:
+def _nothing_is_left(emulator: Emulator) -> None:
     for region in (EU, US):
-        for query in (
-            "cloudformation describe-stacks --query Stacks[].StackName",
-            "ssm get-parameters-by-path --path / --recursive --query Parameters[].Name",
-            "lambda list-functions --query Functions[].FunctionName",
-            "lambda list-layers --query Layers[].LayerName",
-            "logs describe-log-groups --query logGroups[].logGroupName",
-            "events list-rules --query Rules[].Name",
-            "cloudwatch describe-alarms --query MetricAlarms[].AlarmName",
-            "sns list-topics --query Topics[].TopicArn",
-            "s3api list-buckets --query Buckets[].Name",
-            "iam list-roles --query Roles[].RoleName",
+        for service, action, key in (
+            ("cloudformation", "describe_stacks", "Stacks"),
+            ("ssm", "describe_parameters", "Parameters"),
+            ("lambda", "list_functions", "Functions"),
+            ("lambda", "list_layers", "Layers"),
+            ("logs", "describe_log_groups", "logGroups"),
+            ("events", "list_rules", "Rules"),
+            ("cloudwatch", "describe_alarms", "MetricAlarms"),
+            ("sns", "list_topics", "Topics"),
+            ("s3", "list_buckets", "Buckets"),
+            ("iam", "list_roles", "Roles"),
         ):
-            assert user.run(f"aws {query} --region {region} --output json") == (False, "[]\n"), query
+            assert getattr(emulator.client(service, region), action)()[key] == [], f"{action} in {region}"
 
 
 def test_an_emulator_runs_until_it_is_stopped(checkout: Path, tmp_path: Path) -> None:
