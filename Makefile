@@ -72,7 +72,7 @@ unit: setup ## All tests without deployments, thoroughly; fails below 95 % cover
 	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
 
 e2e: setup ## All deployments with sam into a local emulator|12 min
-	$(BIN)/pytest -m 'e2e and not deep' -n 4
+	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal
 
 deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|9 min
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1

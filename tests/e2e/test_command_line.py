@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +63,14 @@ class Shell:
 
 
 @pytest.fixture
-def world(aws: Aws, names: Callable[[str], str]) -> World:
-    found = World.of(aws, names)
+def account(aws: Aws, request: pytest.FixtureRequest) -> Aws:
+    """That of the others; a test that repairs all that is wrong in an account has it to itself."""
+    return request.getfixturevalue("tended") if "alone" in request.fixturenames else aws
+
+
+@pytest.fixture
+def world(account: Aws, names: Callable[[str], str]) -> World:
+    found = World.of(account, names)
     publish(found, SECRET, "CREATE_COMPLETE")
     consume(found, "CREATE_COMPLETE")
     return found
@@ -138,6 +144,7 @@ def test_the_life_of_a_reference(shell: Shell, world: World) -> None:
     assert states(shell, world)["A"] == ("published", ["current"])
 
 
+@pytest.mark.usefixtures("alone")
 def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
     ssm = world.aws.client("ssm", US)
     ssm.put_parameter(Name=world.name("B"), Value="by hand", Type="String", Overwrite=True)
@@ -154,8 +161,8 @@ def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
     ssm.delete_parameter(Name=world.name("Mine"))
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_next_step_of_a_finding_is_true(shell: Shell, world: World) -> None:
-    world = replace(world, aws=replace(world.aws, agreement=None))  # `check` expects what is imported to stay as it is.
     ssm, hold = world.aws.client("ssm", US), f"{world.producer}-Exports"
     # A record that cannot be read: its importers' holds stay, and another Revision writes it again.
     record = world.name("Exports").replace("/exports/", "/records/")
@@ -179,16 +186,17 @@ def test_the_next_step_of_a_finding_is_true(shell: Shell, world: World) -> None:
     assert "unreadable-fence" not in findings(shell, world)
 
 
-def test_a_hold_that_is_named_later_is_made_once_its_output_is_there(aws: Aws, names: Callable[[str], str]) -> None:
-    world = World.of(aws, names)
-    shell = Shell({**os.environ, **aws.emulator.env(aws.account, EU)})
+@pytest.mark.usefixtures("alone")
+def test_a_hold_that_is_named_later_is_made_once_its_output_is_there(account: Aws, names: Callable[[str], str]) -> None:
+    world = World.of(account, names)
+    shell = Shell({**os.environ, **account.emulator.env(account.account, EU)})
     values = {"A": SECRET, "B": SECRET, "Map": {"C": SECRET}}
     bare = export(values, consumer=world.consumer)
-    aws.deploy(world.producer, stack({"Exports": bare}), EU, "CREATE_COMPLETE")
+    account.deploy(world.producer, stack({"Exports": bare}), EU, "CREATE_COMPLETE")
     consume(world, "CREATE_COMPLETE")
     assert findings(shell, world) == {"unprotected"}
     named = export(values, consumer=world.consumer, Hold=f"{world.producer}-Exports")
-    aws.deploy(world.producer, stack({"Exports": named}), EU, "UPDATE_COMPLETE")
+    account.deploy(world.producer, stack({"Exports": named}), EU, "UPDATE_COMPLETE")
     assert findings(shell, world) == {"hold-impossible"}
     publish(world, SECRET, "UPDATE_COMPLETE")
     assert findings(shell, world) == {"unheld"}
@@ -238,6 +246,7 @@ def test_a_released_claim_protects_no_longer(shell: Shell, world: World) -> None
     world.aws.delete(world.producer, EU)
 
 
+@pytest.mark.usefixtures("alone")
 def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
     statements = POLICY["Statement"]
     operator = as_user(shell, world, "operator", statements)
@@ -247,7 +256,7 @@ def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
         for command in ("list", "graph", "order", "status"):
             assert user.run(command, "--all-regions").status == 0
         assert user.run("who", world.producer).status == 0
-        assert user.run("doctor", *BOTH).status in (0, 1)  # other tests use the account, too
+        assert user.run("doctor", *BOTH).status in (0, 1)  # other tests have used the account, too
     denied = reader.run(*release)
     assert (denied.status, "AccessDenied" in denied.err, world.claims("A")) == (3, True, [world.consumer])
 
