@@ -76,7 +76,7 @@ def test_what_was_deleted_does_not_exist() -> None:
     gone = {"ResourceStatus": "DELETE_COMPLETE"}
     assert read(Answering({"Stacks": [{"StackStatus": "DELETE_COMPLETE"}]}), "stack", "web") is None
     assert read(Answering({"StackResourceDetail": gone}), "resource", "web", "A") is None
-    there = [{"ResourceStatus": each} for each in ("CREATE_COMPLETE", "DELETE_FAILED", "DELETE_IN_PROGRESS")]
+    there = [{"ResourceStatus": each} for each in ("UPDATE_FAILED", "DELETE_FAILED", "DELETE_IN_PROGRESS")]
     assert read(Answering({"StackResourceSummaries": [*there, gone]}), "resources", "web") == there
 
 
