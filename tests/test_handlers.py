@@ -50,10 +50,11 @@ ALLOWED = {
     "importer": (
         *(*CALLS, *EVENTS, "runtime.wiring", *FENCES),
         *("protocol.claims", "protocol.cleanup", "protocol.hold_keeper", "protocol.hold_steps", "protocol.imports"),
-        *("protocol.missing_exports", "protocol.phases"),
+        "protocol.phases",
         *("protocol.published", "protocol.recreation"),
     ),
     "janitor": (
+        "memo",
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
         *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.hold_steps"),
         *("protocol.janitor", "protocol.janitor_failures"),

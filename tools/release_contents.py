@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from strongref_cli.install.packaging import zip_bytes
-from strongref_cli.install.release import CHECKSUMS, checksums, released
+from strongref_cli.install.release import ABOUT, BUCKET, CHECKSUMS, FORMAT, TEMPLATE
 from strongref_cli.install.suite import load_suite
+from strongref_cli.install.template import python_version, with_locations
 from tools.release_sbom import sbom
 from tools.release_templates import serverless_repository, stack_set
+
+if TYPE_CHECKING:
+    from strongref_cli.install.packaging import Files
+    from strongref_cli.install.suite import Suite
 
 SOURCE = Path(__file__).resolve().parents[1]
 
@@ -46,6 +54,28 @@ def write(folder: Path, url: str) -> None:
     )
     for note in suite.notes:
         sys.stderr.write(f"make release: {note}\n")
+
+
+def released(suite: Suite) -> dict[str, bytes]:
+    """The files of a release's folder that installing needs, but for the checksums."""
+    about = {
+        "name": "strongref",
+        "format": FORMAT,
+        "version": suite.version,
+        "python": python_version(suite.template),
+        "bytecode": suite.has_bytecode,
+    }
+    template = with_locations(suite.template, {each.path: BUCKET + each.key for each in suite.archives})
+    return {
+        ABOUT: (json.dumps(about, indent=2) + "\n").encode(),
+        TEMPLATE: template.encode(),
+        **{BUCKET + each.key: each.content() for each in suite.archives},
+    }
+
+
+def checksums(files: Files) -> bytes:
+    """The file SHA256SUMS, as `sha256sum --check` reads it."""
+    return "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
 
 
 def _steps(source: str, version: str) -> bytes:

@@ -7,33 +7,32 @@ from typing import TYPE_CHECKING
 
 from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
+from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.intrinsics import Undetermined, evaluate, intrinsic, text
 from strongref_toolkit.json_values import number, texts_in
-from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import aws_cdk
 
     from strongref_toolkit.intrinsics import Tree
     from strongref_toolkit.json_values import Json
 
-_MARK = re.compile(r"([$#]\{Token\[[a-zA-Z0-9:._-]+\]\})")
 _NUMBER = b"\xfb\xff"
 """The two highest bytes of a number that is a token (aws-cdk-lib 2.275.0, core/lib/private/encoding.js)."""
 
 
-class AwsCdkResolver(CloudResolver):
+class AwsCdkResolver(MarkedResolver):
     """Replaces tokens of the AWS CDK by the values of CloudFormation outputs.
 
     An output matches by its value: `bucket.bucket_name` and the `value` of its `CfnOutput` are the same. The token's
     own stack is searched first, then the other stacks of its app; the output is fetched from its stack's region and
     account. Tokens that the CDK resolves itself cost no call.
     """
+
+    mark = any_mark = re.compile(r"([$#]\{Token\[[a-zA-Z0-9:._-]+\]\})")
+    number = _NUMBER
 
     def __init__(
         self,
@@ -52,22 +51,16 @@ class AwsCdkResolver(CloudResolver):
             region: the region of stacks without one of their own; by default the environment's.
             role: the ARN of the role to assume for stacks in other accounts, with `ACCOUNT` in place of the account ID.
         """
+        super().__init__()
         self._reader = TokenReader()
         given = None if app is None else self._reader.number(app.node.root)
         self._outputs = AppOutputs(
             self._reader, lambda: ToolSession.start().aws(region, role), given=given, attributes=attributes
         )
-        self._values: Memo[str, Json] = Memo()
 
     def begin(self) -> None:
-        self._values = Memo()
+        super().begin()
         self._outputs.forget()
-
-    def token_in(self, value: object) -> str | None:
-        if isinstance(value, str):
-            found = _MARK.search(value)
-            return found[0] if found else None
-        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
@@ -75,9 +68,6 @@ class AwsCdkResolver(CloudResolver):
         if isinstance(value, list):
             return len(value) == 1 and isinstance(value[0], str) and value[0].startswith("#{Token[")
         return is_marked(value, _NUMBER) or is_of_library("aws_cdk", value)
-
-    def split(self, text: str) -> Iterator[str]:
-        return split_at(_MARK, text)
 
     def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 
+from strongref.memo import Memo
 from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tokens, shown_tree
 from strongref_cdk8s.resolver import check_is_value
 from strongref_manifests.errors import OutputNotFetchedError
@@ -20,7 +21,6 @@ from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Undetermined, intrinsic, is_of_its_stack, references, text
 from strongref_toolkit.jsii_objects import same
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import cdktf
 
+from strongref.memo import Memo
 from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_braces, state_in_backend
 from strongref_cdk8s.errors import (
     NoStateGivenError,
@@ -20,22 +21,19 @@ from strongref_cdk8s.errors import (
     shown_expression,
     shown_tokens,
 )
-from strongref_cdk8s.resolver import CloudResolver, NotWhole, is_marked, is_of_library, split_at
+from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import TerraformStates
 from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.json_values import EXACT, number, texts_in
-from strongref_toolkit.memo import Memo
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from strongref_toolkit.json_values import Json
 
-_MARK = re.compile(r"([$#]\{TfToken\[[a-zA-Z0-9:._-]+\]\})")
-_ANY_MARK = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
 _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
 """The two highest bytes of a number that is a token, and of the only item of a list of numbers that is one
 (cdktf 0.21.0, lib/tokens/private/encoding.js)."""
@@ -47,12 +45,16 @@ _ONE = "state"
 """The name of the only state in a `TerraformStates`."""
 
 
-class CdkTfResolver(CloudResolver):
+class CdkTfResolver(MarkedResolver):
     """Replaces tokens of the CDK for Terraform by values from Terraform's states.
 
     A reference to an attribute is found by its address. An expression that only Terraform can evaluate, such as a
     function call, is found by the `TerraformOutput` that has it as its value, if the stack is given.
     """
+
+    mark = re.compile(r"([$#]\{TfToken\[[a-zA-Z0-9:._-]+\]\})")
+    any_mark = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
+    number = _NUMBER
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class CdkTfResolver(CloudResolver):
             raise NoStateGivenError
         if len(stacks) > 1 and isinstance(state, str):
             raise OneStateError([str(each.node.id) for each in stacks])
+        super().__init__()
         self._expressions = ExpressionReader()
         self._stacks = [StackWithState(each, self._expressions, self._state_of) for each in stacks]
         self._only: Any = None
@@ -90,19 +93,12 @@ class CdkTfResolver(CloudResolver):
         self._sensitive = sensitive
         self._allow = list(allow)
         self._aws = lambda: ToolSession.start().aws(region, role)
-        self._values: Memo[str, Json] = Memo()
         self._states: Memo[str, TerraformStates] = Memo()
 
     def begin(self) -> None:
-        self._values = Memo()
+        super().begin()
         for each in self._stacks:
             each.forget()
-
-    def token_in(self, value: object) -> str | None:
-        if isinstance(value, str):
-            found = _ANY_MARK.search(value)
-            return found[0] if found else None
-        return repr(value) if is_marked(value, _NUMBER) else None
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
@@ -112,9 +108,6 @@ class CdkTfResolver(CloudResolver):
         if isinstance(value, dict):
             return len(value) == 1 and _starts(next(iter(value)), "&{TfToken[")
         return is_marked(value, _NUMBER) or is_of_library("cdktf", value)
-
-    def split(self, text: str) -> Iterator[str]:
-        return split_at(_MARK, text)
 
     def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:

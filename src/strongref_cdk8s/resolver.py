@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import cdk8s
 import jsii
 
 from strongref.errors import StrongRefError
+from strongref.memo import Memo
 from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, TextPart, text_of, with_values
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_manifests.errors import SeveralError, TokenInKeyError
@@ -123,11 +124,32 @@ class CloudResolver(DryRunParticipant):
         return text_of(made), made
 
 
-def split_at(token: re.Pattern[str], text: str) -> Iterator[str]:
-    """A text's parts in order, each match of a pattern with one group as a `Mark`."""
-    for position, part in enumerate(token.split(text)):
-        if part:
-            yield Mark(part) if position % 2 else part
+class MarkedResolver(CloudResolver):
+    """Resolves tokens that a CDK marks, in texts and in the two highest bytes of numbers; each is read once in a run.
+
+    A subclass has `mark` for a token in a text, with one group; `any_mark` for what resembles one; and `number`.
+    """
+
+    mark: ClassVar[re.Pattern[str]]
+    any_mark: ClassVar[re.Pattern[str]]
+    number: ClassVar[bytes]
+
+    def __init__(self) -> None:
+        self._values: Memo[str, Json] = Memo()
+
+    def begin(self) -> None:
+        self._values = Memo()
+
+    def token_in(self, value: object) -> str | None:
+        if isinstance(value, str):
+            found = self.any_mark.search(value)
+            return found[0] if found else None
+        return repr(value) if is_marked(value, self.number) else None
+
+    def split(self, text: str) -> Iterator[str]:
+        for position, part in enumerate(self.mark.split(text)):
+            if part:
+                yield Mark(part) if position % 2 else part
 
 
 def is_marked(value: object, mark: bytes) -> bool:

@@ -10,9 +10,9 @@ from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.tagging import TaggingApi
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import ResourceQueryError
-from strongref.lookup.finder import Finder
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
+from strongref.lookup.search import Finder
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError

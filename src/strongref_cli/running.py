@@ -15,9 +15,8 @@ from strongref_cli.overview.errors import NotFoundWhereReadError
 from strongref_cli.terminal.exit_statuses import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
 from strongref_cli.terminal.output import discard
 from strongref_manifests.errors import InputError
-from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError
+from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError, printable
 from strongref_toolkit.extras import missing_dependency
-from strongref_toolkit.messages import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from strongref.macro.template import DEPTH_LIMIT
-from strongref.text import cut, some
+from strongref.text import cut, did_you_mean, some
 from strongref_toolkit.errors import ResolveError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class NoSuchAddressError(ResolveError):
         address, where = cut(self.address, _SHOWN), cut(self.where, _SHOWN)
         if self.indexed:
             return f"{address} is no single resource in {where}. Write one of {cut(some(self.close, 5), _SHOWN)}."
-        hint = f"Did you mean {cut(' or '.join(self.close[:2]), _SHOWN)}?" if self.close else f"It holds {self.holds}."
+        hint = did_you_mean(self.close[:2], f"It holds {self.holds}.")
         return (
             f"There is no {address} in the Terraform state {where}. {hint} Check the address, and that it is applied."
         )

@@ -25,7 +25,7 @@ from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.missing_exports import ImportingAccount
+from strongref.protocol.published import ImportingAccount
 from strongref.protocol.time import OnClock
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 

@@ -15,6 +15,7 @@ from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
+from strongref.memo import Memo
 from strongref.protocol.time import Until
 from strongref_toolkit.errors import (
     PLACEHOLDER,
@@ -24,7 +25,6 @@ from strongref_toolkit.errors import (
     NoWayInError,
     UnknownCallerError,
 )
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref_toolkit.errors import WriteFailedError
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import WriteFailedError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

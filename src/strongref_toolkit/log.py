@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from strongref.log import logger
-from strongref_toolkit.messages import printable
+from strongref_toolkit.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Key
 from strongref.contract.values import select
+from strongref.memo import Memo
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
 from strongref.refusals import ChangingError
 from strongref.text import attribute_name
 from strongref_toolkit.errors import NotExportedError, SecureValueError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

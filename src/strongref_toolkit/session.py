@@ -23,6 +23,7 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.runtime.clock import SystemClock
+from strongref.text import did_you_mean
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_to_stderr
@@ -144,5 +145,5 @@ def check_regions(given: Iterable[str]) -> None:
     for each in given:
         if each not in known:
             close = get_close_matches(each, sorted(known), 2)
-            hint = f"Did you mean {' or '.join(close)}?" if close else "Give a region code such as us-east-1."
+            hint = did_you_mean(close, "Give a region code such as us-east-1.")
             raise UsageError(f"{each!r} is not a region that this botocore knows. {hint}")

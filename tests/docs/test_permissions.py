@@ -24,7 +24,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
 from strongref.errors import PartialCreateError
 from strongref.lookup.custom_resource import ResourceLookup
-from strongref.lookup.finder import Finder
+from strongref.lookup.search import Finder
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag

@@ -23,7 +23,7 @@ from tests.support.verifying import CREDULOUS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from strongref.lookup.finder import Finder
+    from strongref.lookup.search import Finder
     from strongref.protocol.time import Clock
 
 EVENTS = Path(__file__).parents[1] / "events"

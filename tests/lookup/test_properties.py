@@ -33,8 +33,8 @@ from tests.support.fake_cloudcontrol import ACCOUNT, REGION, FakeCloudControl, F
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.lookup.finder import Finder
     from strongref.lookup.resource_types import ResourceType
+    from strongref.lookup.search import Finder
 
 PLAIN = ("a", "b", "aa", "ab", "a-b", "other-a", ACCOUNT, REGION, "sns", "arn", "policy", "rule", "default", "1")
 SLASHED = (*PLAIN, "a/b", "b/a", "a/a", "policy/a", "component/a", "component/b", "a:b", "x/a/b")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.memo import Memo
 from strongref_manifests.errors import (
     BadTokenError,
     LooksUnresolvedError,
@@ -17,7 +18,6 @@ from strongref_manifests.errors import (
 from strongref_manifests.resolution.run import SchemeResolver, path_text, resolve
 from strongref_manifests.text.manifests import JSON, YAML, read
 from strongref_toolkit.errors import ResolveError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

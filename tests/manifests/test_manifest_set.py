@@ -16,8 +16,8 @@ from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.ports import Ports
+from strongref.protocol.published import ImportingAccount
 from strongref.protocol.time import Patience
 from strongref.refusals import ExportsInUseError, NoSuchExportError, NoSuchProducerError, NothingExportedError
 from strongref_manifests.manifest_set import (

@@ -11,7 +11,7 @@ import pytest
 from strongref.aws.cloud_control import Resource
 from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
-from strongref.lookup.finder import Finder
+from strongref.lookup.search import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError
 from strongref_manifests.sources.attributes import StackAttributes, finder_in
 from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources

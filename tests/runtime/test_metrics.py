@@ -104,7 +104,7 @@ def test_a_function_starts_without_what_only_some_events_need(handler: str) -> N
     others = {
         "strongref.protocol.janitor",
         "strongref_cli",
-        "strongref.lookup.finder",
+        "strongref.lookup.search",
         "strongref.lookup.resource_types",
         "difflib",
     }

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from strongref.aws.cloud_control import CloudControlApi
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
-from strongref.lookup.finder import Finder
+from strongref.lookup.search import Finder
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:

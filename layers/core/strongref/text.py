@@ -54,6 +54,11 @@ def brief(names: Iterable[str]) -> str:
     return cut(some(names), NAMES_LIMIT)
 
 
+def did_you_mean(close: Iterable[str], otherwise: str = "") -> str:
+    """`Did you mean a or b?` for the most similar names; what else to say if there are none."""
+    return f"Did you mean {names}?" if (names := " or ".join(cut(each, 120) for each in close)) else otherwise
+
+
 def filled(sentence: str, source: object) -> str:
     """A sentence with the attributes of an object in its braces.
 

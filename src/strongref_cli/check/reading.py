@@ -13,6 +13,7 @@ from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, index_of
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import UnreadableRecordError
+from strongref.memo import Memo
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports
@@ -25,7 +26,6 @@ from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.templates import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,14 +11,13 @@ from strongref.protocol.findings import FindingType
 from strongref.text import some
 from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity, with_failures
 from strongref_cli.doctor.examination import Diagnosis, Examination
-from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import installed_in, kms_keys
 from strongref_cli.install.reports import differences
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
 from strongref_cli.overview.texts import participant_document, short_text
-from strongref_cli.terminal.output import Result, TextTable, ask, count, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.log import no_log
 from strongref_toolkit.session import chosen_regions

@@ -10,14 +10,13 @@ from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.text import attribute_name, cut
 from strongref_cli.doctor.releasing import by_import, claims_of, claims_on, release
-from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import notify
 from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.region_reading import reading, status, uses_of
 from strongref_cli.overview.states import ImportState
 from strongref_cli.overview.texts import participant_document, participant_text, place_document, time_text
-from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.errors import UsageError
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name, some
 from strongref_cli.doctor.republishing import republish
-from strongref_cli.doctor.wait_notice import WaitNotice
 from strongref_cli.install.installed import kms_keys
 from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import participant_document
 from strongref_cli.terminal.consumers import consumer_text
-from strongref_cli.terminal.output import Result, TextTable, progress, show
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, progress, show
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:

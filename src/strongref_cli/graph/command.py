@@ -14,8 +14,7 @@ from strongref_cli.overview.order import delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
-from strongref_toolkit.errors import UsageError, WriteFailedError
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem
 from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from strongref import __version__
 from strongref.errors import StrongRefError
-from strongref.text import some
+from strongref.text import did_you_mean, some
 from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import FAILURES
@@ -106,7 +106,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
 def _check_known(name: str, known: Sequence[str]) -> None:
     if name not in known:
         close = get_close_matches(name, known, 1)
-        hint = f"Did you mean {close[0]}?" if close else f"The parameters are {', '.join(known)}."
+        hint = did_you_mean(close, f"The parameters are {', '.join(known)}.")
         raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
 
 

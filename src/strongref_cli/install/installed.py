@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import default_key
 from strongref.log import logger
+from strongref.memo import Memo
 from strongref.runtime.outbox import Outbox
 from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
@@ -15,7 +16,6 @@ from strongref_cli.install.removal import Leftovers
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.usage import ListedResource, importing, use_of
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A release's folder: what `make release` writes and `strongref install --from` reads.
+"""A release's folder, as `strongref install --from` reads it; `tools.release_contents` writes it.
 
     SHA256SUMS         the checksum of every other file
     release.json       which version it is
@@ -20,13 +20,12 @@ import strongref
 from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.install.packaging import KEY_PREFIX
 from strongref_cli.install.suite import Suite, ZippedArchive
-from strongref_cli.install.template import local_paths, python_version, with_locations
+from strongref_cli.install.template import local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from strongref_cli.install.packaging import Files
 
 CHECKSUMS, ABOUT, TEMPLATE, BUCKET = "SHA256SUMS", "release.json", "template.yaml", "bucket/"
 
@@ -35,28 +34,6 @@ FORMAT = 1
 
 _CHECKSUM = re.compile(r"([0-9a-f]{64})  (\S.*)")
 _AGAIN = "Download the release again."
-
-
-def released(suite: Suite) -> dict[str, bytes]:
-    """The files of a release's folder that installing needs, but for the checksums."""
-    about = {
-        "name": "strongref",
-        "format": FORMAT,
-        "version": suite.version,
-        "python": python_version(suite.template),
-        "bytecode": suite.has_bytecode,
-    }
-    template = with_locations(suite.template, {each.path: BUCKET + each.key for each in suite.archives})
-    return {
-        ABOUT: (json.dumps(about, indent=2) + "\n").encode(),
-        TEMPLATE: template.encode(),
-        **{BUCKET + each.key: each.content() for each in suite.archives},
-    }
-
-
-def checksums(files: Files) -> bytes:
-    """The file SHA256SUMS, as `sha256sum --check` reads it."""
-    return "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
 
 
 def load_release(folder: Path) -> Suite:

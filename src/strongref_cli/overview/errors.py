@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.text import cut, some
+from strongref.text import cut, did_you_mean, some
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequen
 
 def _meant(name: str, known: Sequence[str], otherwise: str = "") -> str:
     """The names that are similar; without any, some of those that there are, and what to do."""
+    names = f" Known names: {cut(some(known, 5), 300)}." if known else ""
     close = get_close_matches(name, known, 3)
-    if close:
-        return f" Did you mean {' or '.join(close)}?"
-    return (f" Known names: {cut(some(known, 5), 300)}." if known else "") + otherwise
+    return f" {did_you_mean(close)}" if close else names + otherwise

@@ -18,13 +18,13 @@ from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
 from strongref.errors import NewerFormatError, StrongRefError
+from strongref.memo import Memo
 from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_cli.overview.graph import Unread
 from strongref_toolkit.cloudformation import CloudFormationReader
-from strongref_toolkit.memo import Memo
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:

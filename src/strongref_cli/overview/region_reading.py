@@ -12,7 +12,7 @@ from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.who import find_uses
 from strongref_cli.terminal.exit_statuses import AWS_FAILED
 from strongref_cli.terminal.output import progress
-from strongref_toolkit.messages import printable
+from strongref_toolkit.errors import printable
 from strongref_toolkit.session import chosen_regions, enabled_regions
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from strongref.text import did_you_mean
 from strongref_cli.terminal.consumers import consumer_given
 from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
@@ -49,7 +50,7 @@ class Parser(argparse.ArgumentParser):
         commands = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001 (as below)
         if any(name in command._option_string_actions for each in commands for command in each.choices.values()):  # noqa: SLF001
             return UsageError(f"unknown argument {name}: options follow the command{self.help_hint}")
-        return UsageError(f"unknown argument {name}{did_you_mean(name, self.option_names) or self.help_hint}")
+        return UsageError(f"unknown argument {name}{meant(name, self.option_names) or self.help_hint}")
 
     @property
     def help_hint(self) -> str:
@@ -82,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(each) for each in action.choices]
-        hint = did_you_mean(str(value), choices) or f". Choose from {', '.join(choices)}"
+        hint = meant(str(value), choices) or f". Choose from {', '.join(choices)}"
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 (it has no other name)
             self._check_options()
             raise UsageError(f"unknown command {str(value)!r}{hint}")
@@ -101,10 +102,10 @@ def _name(action: argparse.Action) -> str:
     return action.option_strings[0] if action.option_strings else str(action.metavar)
 
 
-def did_you_mean(given: str, names: Collection[str]) -> str:
+def meant(given: str, names: Collection[str]) -> str:
     """`. Did you mean X?`, or nothing if no name is similar."""
     close = get_close_matches(given, names, 2)
-    return f". Did you mean {' or '.join(close)}?" if close else ""
+    return f". {did_you_mean(close)}" if close else ""
 
 
 def pairs(option: str, given: Iterable[str]) -> dict[str, str]:

@@ -9,15 +9,19 @@ import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
+from math import ceil
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref.text import cut
+from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem, printable
 from strongref_toolkit.json_values import document_text
-from strongref_toolkit.messages import os_problem, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from strongref.contract.fence import Fence
+    from strongref.contract.names import ExportScope
 
 UNBOUNDED = 100_000
 """Columns of what is not shown on a terminal: nothing is wrapped, so that other programs can read it."""
@@ -237,3 +241,22 @@ def discard() -> None:
     Python flushes it again at exit (Python: Library Reference, signal, note on SIGPIPE).
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class WaitNotice:
+    """`ports.OnWait` for people: on a terminal in the line that shows the progress, elsewhere a line for each wait."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._written: set[tuple[ExportScope, str]] = set()
+
+    def __call__(self, scope: ExportScope, fence: Fence, seconds: float) -> None:
+        what = f"waiting up to {ceil(seconds)} s for {cut(fence.held_by, 200)}, which is changing exports of "
+        text = printable(f"{what}{scope.producer.stack}")
+        if sys.stderr.isatty():
+            from rich.markup import escape  # noqa: PLC0415 (as above)
+
+            self._step(escape(text))
+        elif (scope, fence.held_by) not in self._written:
+            self._written.add((scope, fence.held_by))
+            sys.stderr.write(f"strongref: {text}\n")

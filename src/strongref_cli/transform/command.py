@@ -21,9 +21,8 @@ from strongref_cli.transform.template_facts import DeploymentTarget
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.templates import read
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import UsageError, os_problem
 from strongref_toolkit.files import write
-from strongref_toolkit.messages import os_problem
 
 if TYPE_CHECKING:
     import argparse

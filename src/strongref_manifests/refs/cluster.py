@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from strongref.memo import Memo
 from strongref_manifests.refs.cluster_api import ClusterApi
 from strongref_manifests.refs.errors import (
     ClusterConfigError,
@@ -15,7 +16,6 @@ from strongref_manifests.refs.errors import (
     UnreachableError,
 )
 from strongref_manifests.refs.manifests import closest
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

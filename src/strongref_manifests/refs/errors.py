@@ -11,7 +11,7 @@ from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, did_you_mean, filled, some
 from strongref_manifests.refs.names import dotted
 
 if TYPE_CHECKING:
@@ -75,10 +75,9 @@ class UnknownReferenceFieldError(RefsError):
     close: Sequence[str] = ()  # the most similar reference fields of the kind
 
     def __str__(self) -> str:
-        return (
-            f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
-            f"{cut(self.subject.kind, _NAME)}. {_hint(self.close, 'Remove it, or use a newer generator.yaml.')}"
-        )
+        fact = f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
+        hint = did_you_mean(self.close[:3], "Remove it, or use a newer generator.yaml.")
+        return f"{fact}{cut(self.subject.kind, _NAME)}. {hint}"
 
 
 # One reference field.
@@ -266,7 +265,7 @@ class NoSuchObjectError(RefsError):
         return f'{self.referenced.plural}.{self.referenced.group} "{self.referenced.name}" not found'
 
     def __str__(self) -> str:
-        hint = _hint(self.close, "Check its name and namespace, or create it first.")
+        hint = did_you_mean(self.close[:3], "Check its name and namespace, or create it first.")
         return f"{_object_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
 
 
@@ -374,8 +373,3 @@ class AnsweredError(ClusterError):
 
 def _object_text(named: Subject | ObjectKey) -> str:
     return cut(f"{named.kind} {named.namespace}/{named.name}", _SHOWN)
-
-
-def _hint(close: Sequence[str], otherwise: str) -> str:
-    shown = [cut(each, _NAME) for each in close[:3]]
-    return f"Did you mean {' or '.join(shown)}?" if shown else otherwise

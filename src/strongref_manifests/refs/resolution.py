@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from strongref.errors import StrongRefError
+from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
 from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, mapping, path_text
 from strongref_manifests.refs.errors import (
@@ -29,7 +30,6 @@ from strongref_manifests.refs.errors import (
 from strongref_manifests.refs.names import is_same, plural
 from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import check, find_references
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

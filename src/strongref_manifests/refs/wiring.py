@@ -22,8 +22,7 @@ from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import CFN, EXPORT, Token
-from strongref_toolkit.errors import NoRegionError, UsageError
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref_manifests.errors import InputError
 from strongref_manifests.text.manifests import FORMATS
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

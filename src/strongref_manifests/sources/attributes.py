@@ -17,16 +17,16 @@ from strongref.aws.cloudformation import is_custom
 from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
-from strongref.lookup.finder import Finder
 from strongref.lookup.identify import is_unambiguous
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
+from strongref.lookup.search import Finder
+from strongref.memo import Memo
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
 from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
 from strongref_toolkit.cloudformation import NESTED_STACK
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from strongref.memo import Memo
 from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
 from strongref_manifests.tokens import CFN, TokenSource, matched
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
+from strongref.memo import Memo
 from strongref_manifests.errors import SecretNotReadError
 from strongref_manifests.tokens import SECRET, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from strongref_manifests.tokens import Token

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.errors import StrongRefError
+from strongref.memo import Memo
 from strongref_manifests.text.templates import content
 from strongref_toolkit.cloudformation import HIDDEN, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

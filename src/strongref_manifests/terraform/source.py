@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError
 
 from strongref.aws.clients import Clients
+from strongref.memo import Memo
 from strongref.text import some
 from strongref_manifests.errors import (
     NoSuchAddressError,
@@ -26,9 +27,7 @@ from strongref_manifests.errors import (
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.tokens import TF, TokenSource
-from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.memo import Memo
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import AwsCallError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from strongref.aws.errors import UnsupportedError
 from strongref.errors import ErrorMetric, StrongRefError
 from strongref.lookup.errors import AmbiguousError, TooManyError
-from strongref.text import NAMES_LIMIT, cut, some
+from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ def capitalized(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _did_you_mean(close: Sequence[str]) -> str:
-    return f" Did you mean {cut(some(close, 3), 400)}?" if close else ""
+def _sentences(*given: str) -> str:
+    return " ".join(each for each in given if each)
 
 
 class ObjectError(StrongRefError):
@@ -115,10 +115,9 @@ class NothingToImportError(ObjectError):
     close: Sequence[str] = ()
 
     def __str__(self) -> str:
-        return (
-            f"There is no {cut(self.name, _SHOWN)} in {cut(self.where, 300)}.{_did_you_mean(self.close)} Deploy the "
-            "stack that exports it first, or correct the name."
-        )
+        fact = f"There is no {cut(self.name, _SHOWN)} in {cut(self.where, 300)}."
+        fix = "Deploy the stack that exports it first, or correct the name."
+        return _sentences(fact, did_you_mean(self.close[:3]), fix)
 
 
 class OwnExportError(ObjectError):
@@ -197,6 +196,10 @@ class _OfTypeError(ObjectError):
         """As in `a bucket`."""
         return a(self.label)
 
+    @property
+    def _which(self) -> str:
+        return capitalized(self.one)
+
 
 class NotAnArnError(_OfTypeError):
     given: str
@@ -273,9 +276,7 @@ class UnevenListsError(_OfTypeError):
 
 class BadDeclarationError(_OfTypeError):
     problem: str
-
-    def __str__(self) -> str:
-        return f"{capitalized(self.one)} cannot be declared like this: {cut(self.problem, NAMES_LIMIT)}."
+    sentence = "{_which} cannot be declared like this: {problem:500}."
 
 
 # Lookups by tags
@@ -284,20 +285,17 @@ class BadDeclarationError(_OfTypeError):
 class NotTaggedError(_OfTypeError):
     """The tagging API does not list such resources, whatever tags they have."""
 
-    def __str__(self) -> str:
-        return (
-            f"{capitalized(self.one)} cannot be looked up by tags: AWS's tagging API does not list such "
-            "resources. Use its ARN or its name: from_arn, from_name."
-        )
+    sentence = (
+        "{_which} cannot be looked up by tags: AWS's tagging API does not list such resources. Use its ARN or its "
+        "name: from_arn, from_name."
+    )
 
 
 class SeveralTaggedError(AmbiguousError):
-    def __str__(self) -> str:
-        shown = cut(some(self.identifiers, 2), NAMES_LIMIT)
-        return (
-            f"{self.type_name} with {cut(self.wanted, 2 * _SHOWN)} could be {shown}. Add a tag that only the right one "
-            "has, or use its ARN: from_arn."
-        )
+    sentence = (
+        "{type_name} with {wanted:240} could be {identifiers:2}. Add a tag that only the right one has, or use its "
+        "ARN: from_arn."
+    )
 
 
 class TooManyTaggedError(TooManyError):
@@ -334,12 +332,10 @@ class BadTierError(ObjectError):
     tag: str
     value: str
     tiers: Sequence[str]
-
-    def __str__(self) -> str:
-        return (
-            f"Tag {self.tag} of {cut(self.subnet, _SHOWN)} must be one of {some(self.tiers)}, got "
-            f"{cut(self.value, _SHOWN)!r}. Correct it, or remove it: then the subnet's routes decide its tier."
-        )
+    sentence = (
+        "Tag {tag} of {subnet:120} must be one of {tiers}, got {value!r:120}. Correct it, or remove it: then the "
+        "subnet's routes decide its tier."
+    )
 
 
 class NoRouteTableError(ObjectError):
@@ -399,4 +395,5 @@ class NotInContextError(ObjectError):
 
     def __str__(self) -> str:
         names = cut(some(self.names, 5), NAMES_LIMIT // 2)
-        return f"{cut(self.file, 2 * _SHOWN)} has no {names}.{_did_you_mean(self.close)} Nothing was removed."
+        fact = f"{cut(self.file, 2 * _SHOWN)} has no {names}."
+        return _sentences(fact, did_you_mean(self.close[:3]), "Nothing was removed.")

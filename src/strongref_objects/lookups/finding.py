@@ -178,7 +178,7 @@ def find_tagged(
         NotReadableError: Cloud Control does not read such resources, and the type has no ARN form.
         StrongRefError: as `lookup.finding.Finder.find`.
     """
-    from strongref.lookup.finder import Finder  # noqa: PLC0415 (lookups only)
+    from strongref.lookup.search import Finder  # noqa: PLC0415 (lookups only)
 
     fitting = _Fitting(tagging, declared.arn)
     wanted = ResourceQuery(str(declared.type_name), tags=tags, account=account)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from strongref.memo import Memo
 from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
-from strongref_toolkit.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref_objects.base.errors import ContextFileError
-from strongref_toolkit.messages import os_problem
+from strongref_toolkit.errors import os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

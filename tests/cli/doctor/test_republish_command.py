@@ -13,8 +13,8 @@ import pytest
 from strongref.aws.parameter_store import KMS_KEY, SsmStore
 from strongref.contract.fence import Fence
 from strongref.contract.names import RESTORED_TAG, ExportScope
-from strongref_cli.doctor import wait_notice
 from strongref_cli.install import installed
+from strongref_cli.terminal.output import WaitNotice
 from strongref_toolkit import session
 from strongref_toolkit.errors import AwsCallError
 from tests.support.commands import SECRET
@@ -151,7 +151,7 @@ def test_it_says_for_whom_it_waits_and_how_long(run: Run, account: Account, monk
     assert second.startswith("strongref: The exports of stack network")
     shown: list[str] = []
     monkeypatch.setattr(sys, "stderr", Terminal())
-    notice = wait_notice.WaitNotice(shown.append)
+    notice = WaitNotice(shown.append)
     scope = ExportScope.of("fences", f"{FENCES}/x")
     assert scope
     for seconds in (1.5, 0.5):

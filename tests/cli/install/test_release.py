@@ -11,9 +11,10 @@ import pytest
 import strongref
 import strongref_cli as cli
 from strongref_cli.install.errors import BadReleaseError
-from strongref_cli.install.release import CHECKSUMS, checksums, load_release, released
+from strongref_cli.install.release import CHECKSUMS, load_release
 from strongref_cli.install.suite import Archive, Suite, load_suite
 from tests.support.empty_aws import empty_aws
+from tools.release_contents import checksums, released
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

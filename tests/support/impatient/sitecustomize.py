@@ -9,4 +9,4 @@ def _impatient(self: Waiter, **arguments: object) -> None:
     _wait(self, **arguments | {"WaiterConfig": {"Delay": 1, "MaxAttempts": 3600}})
 
 
-Waiter.wait = _impatient
+Waiter.wait = _impatient  # type: ignore[method-assign]

@@ -58,9 +58,7 @@ _STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 class BadArnError(StrongRefError):
     text: str
-
-    def __str__(self) -> str:
-        return f"Not a stack ARN: {self.text!r:.300}."
+    sentence = "Not a stack ARN: {text!r:300}."
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -21,7 +21,7 @@ from strongref.text import cut
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
     from strongref.contract.properties import Properties
-    from strongref.lookup.finder import Finder
+    from strongref.lookup.search import Finder
     from strongref.protocol.time import Clock
 
 MAX_IDENTIFIER = 1024

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.text import NAMES_LIMIT, cut, some
+from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class UnknownTypeError(RejectedLookupError):
     close: Sequence[str] = ()  # the types with the most similar names
 
     def __str__(self) -> str:
-        meant = f"Did you mean {' or '.join(self.close)}?" if self.close else "Check its name, as in AWS::S3::Bucket."
+        meant = did_you_mean(self.close, "Check its name, as in AWS::S3::Bucket.")
         return f"{cut(self.type_name, _ID_LIMIT)} is not a resource type that can be looked up. {meant}"
 
 
@@ -61,10 +61,8 @@ class RejectedPropertyError(MissingPropertyError):
     """The service still requires properties that it was given: what was given is not valid."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.type_name} cannot be looked up: its service still requires {cut(some(self.missing, 5), 300)}, "
-            "although given. Check the value."
-        )
+        fact = f"{self.type_name} cannot be looked up: its service still requires {cut(some(self.missing, 5), 300)}"
+        return f"{fact}, although given. Check the value."
 
 
 class UnrelatedArnError(NoSuchResourceError):
@@ -79,13 +77,10 @@ class UnrelatedArnError(NoSuchResourceError):
 class AmbiguousError(RejectedLookupError):
     wanted: str  # what was looked for, as in `physical ID web`
     identifiers: Sequence[str]  # the primary identifiers of those that match
-
-    def __str__(self) -> str:
-        shown = some([cut(each, _ID_LIMIT) for each in self.identifiers], 2)
-        return (
-            f"{self.type_name} with {cut(self.wanted, _ID_LIMIT)} could be {shown}. "
-            "Give one of these identifiers, or more of its properties."
-        )
+    sentence = (
+        "{type_name} with {wanted:200} could be {identifiers:2}. Give one of these identifiers, or more of its "
+        "properties."
+    )
 
 
 class TooManyError(RejectedLookupError):
@@ -108,9 +103,8 @@ class NoSuchAttributeError(RejectedLookupError):
 
     def __str__(self) -> str:
         which = f"{self.type_name} {cut(self.identifier, _ID_LIMIT)} has no attribute {cut(self.name, _ID_LIMIT)}."
-        if self.close:
-            return f"{which} Did you mean {' or '.join(cut(each, 100) for each in self.close)}?"
-        return f"{which} It has {cut(some(sorted(self.there)), 300) or 'none'}."
+        has = f"It has {cut(some(sorted(self.there)), 300) or 'none'}."
+        return f"{which} {did_you_mean(self.close, has)}"
 
 
 class UnsupportedAttributeError(RejectedLookupError):

@@ -13,7 +13,7 @@ from strongref.lookup.errors import AmbiguousError, MissingPropertyError, Resour
 from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret
 from strongref.lookup.overrides import PARENT_AND_OWN, ArnResource, Candidates, Identifier, NameSearch, with_derived
 from strongref.lookup.query import LookupScope, ResourceQuery
-from strongref.lookup.reader import ResourceProbe, ResourceReader, Tagging
+from strongref.lookup.reader import CloudControl, ResourceProbe, ResourceReader, Tagging
 from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 from strongref.text import some
 
@@ -280,3 +280,33 @@ class ResourceSearch:
         differing = {each.identifier: self._differing(each) for each in read}
         agreeing = [identifier for identifier, names in differing.items() if not names]
         return agreeing, list(dict.fromkeys(name for names in differing.values() for name in names))
+
+
+class Finder:
+    """Looks up resources in one account and region, for one run or invocation; it makes no call twice.
+
+    Without `tagging`, resources are not found by tags.
+    """
+
+    def __init__(self, cloudcontrol: CloudControl, tagging: Tagging | None = None) -> None:
+        self._reader = ResourceReader(cloudcontrol)
+        self._tagging = tagging
+
+    def find(self, query: ResourceQuery) -> Resource:
+        """The resource, with its properties.
+
+        Raises:
+            RejectedLookupError: the query cannot succeed as it is; each subclass is a reason.
+            NoSuchResourceError: no resource matches, or the ARN is of another type (UnrelatedArnError).
+            UnsupportedError: Cloud Control does not read or list such resources.
+            CloudControlError: a call failed.
+            WaitInterruptedError: the time for retries ran out.
+        """
+        return ResourceSearch(self._reader, self._tagging, query).resource()
+
+    def identifier(self, query: ResourceQuery) -> str:
+        """The primary identifier by which Cloud Control knows the resource. Raises as `find`.
+
+        If it follows from the physical ID alone, no call is made, and the resource may not exist.
+        """
+        return ResourceSearch(self._reader, self._tagging, query).identifier()

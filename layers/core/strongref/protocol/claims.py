@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.protocol.hold_keeper import HoldKeeper
-    from strongref.protocol.missing_exports import ImportingAccount
     from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.published import ImportingAccount
     from strongref.protocol.time import Clock
 
 

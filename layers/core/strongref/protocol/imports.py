@@ -23,9 +23,8 @@ from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
-from strongref.protocol.missing_exports import ImportingAccount
 from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
-from strongref.protocol.published import RecordedExports
+from strongref.protocol.published import ImportingAccount, RecordedExports
 from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources
 from strongref.text import attribute_name
 

@@ -16,6 +16,7 @@ from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held
 from strongref.contract.names import BadArnError, ExportScope, Key, Producer, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.memo import Memo
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
@@ -66,10 +67,9 @@ class HoldTender:
     failed: Failed = log_failure  # takes what could not be looked after
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
-    _listed: dict[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)  # what is held, by region and hash
-    _unlisted: dict[str, StrongRefError] = field(default_factory=dict)  # why what a region holds cannot be listed
+    _listed: Memo[str, Mapping[str, frozenset[str]]] = field(default_factory=Memo)  # what is held, by region and hash
     # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
-    _imports: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict)
+    _imports: Memo[tuple[str, str], frozenset[str] | None] = field(default_factory=Memo)
 
     def make_missing(  # noqa: PLR0913, PLR0917
         self,
@@ -137,8 +137,6 @@ class HoldTender:
             if keeper.begin(holds) is not HoldStep.NONE:
                 return False
             found = Finding(FindingType.UNHELD, keeper.stack.name, (keeper.stack.importer,))
-        except UnfinishedError:
-            raise
         except StrongRefError as error:
             found = self._not_made(keeper, error)
         self._done.append(found)
@@ -216,8 +214,6 @@ class HoldTender:
         try:
             sites = [(self.region, stack.scope)]
             step, holds = behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0]))
-        except UnfinishedError:
-            raise
         except StrongRefError as error:
             yield self._not_made(keeper, error)
         else:
@@ -231,8 +227,6 @@ class HoldTender:
         about = (keeper.stack.name, (keeper.stack.importer,))
         try:
             step = keeper.look(holds)
-        except UnfinishedError:
-            raise
         except StrongRefError as error:
             yield self._not_made(keeper, error)
         else:
@@ -268,41 +262,32 @@ class HoldTender:
 
     def _has_import(self, hold: HoldParameter) -> bool:
         """Whether the stack that a hold's parameter names has such an import, or may be getting one."""
-        importer = (hold.label, hold.region)
-        if importer not in self._imports:
-            info = self.ports.stacks.by_name(hold.label, hold.region)
-            if info is None:
-                self._imports[importer] = frozenset()
-            else:
-                self._imports[importer] = self._hashes(info.arn, hold) if info.at_rest else None
-        hashes = self._imports[importer]
+        hashes = self._imports.get((hold.label, hold.region), lambda: self._hashes(hold))
         return hashes is None or hold.hash in hashes
 
-    def _hashes(self, importer: str, hold: HoldParameter) -> frozenset[str]:
-        """The hashes of the hold stacks that the imports of a stack may have in this region."""
-        producer = Producer(hold.account, self.region, "")
-        claims = [claim_tag(physical_id) for physical_id in self.ports.stacks.physical_ids(importer)]
-        stacks = [HoldStack(importer, hold.label, claim, hold.account, hold.region, "", producer) for claim in claims]
-        return frozenset(each.hash for each in stacks)
+    def _hashes(self, hold: HoldParameter) -> frozenset[str] | None:
+        """The hashes of the hold stacks that the imports of a hold's stack may have in this region."""
+        importer = self.ports.stacks.by_name(hold.label, hold.region)
+        if not importer:
+            return frozenset()
+        if not importer.at_rest:
+            return None
+        producer, at = Producer(hold.account, self.region, ""), (hold.account, hold.region, "")
+        claims = [claim_tag(physical_id) for physical_id in self.ports.stacks.physical_ids(importer.arn)]
+        return frozenset(HoldStack(importer.arn, hold.label, claim, *at, producer).hash for claim in claims)
 
     def _parameters(self, region: str) -> list[str]:
         return sorted(self.ports.stores(region, self.clock).under(HOLDS))
 
     def _held_in(self, region: str) -> Mapping[str, frozenset[str]]:
         """What the hold stacks of a region hold, by their hash; read once, and not again if that fails."""
-        if region in self._unlisted:
-            raise self._unlisted[region]
-        if region not in self._listed:
-            try:
-                self._listed[region] = held_exports(self._parameters(region))
-            except StrongRefError as error:
-                self._unlisted[region] = error
-                raise
-        return self._listed[region]
+        return self._listed.get(region, lambda: held_exports(self._parameters(region)))
 
     def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
-        """What to report about a hold that was not made: it has to wait, or needs a person."""
+        """What to report about a hold that was not made: it waits, or needs a person. Raises `UnfinishedError`."""
         stack = keeper.stack
+        if isinstance(error, UnfinishedError):
+            raise error
         if isinstance(error, ChangingError | HoldPendingError):
             return Finding(FindingType.HOLD_PENDING, stack.name, (stack.importer,))
         if isinstance(error, NewerFormatError):

@@ -1,19 +1,22 @@
-"""What all Exports of a scope publish together, read from their records."""
+"""What all Exports of a scope publish together, read from their records, and why an importer misses something."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import PRODUCER_TAG, ExportScope, Key, owner_tag
+from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, owner_tag
 from strongref.contract.record import Record, StoredRecord, decode
 from strongref.contract.values import Value, select
 from strongref.errors import NewerFormatError, UndecryptableError
+from strongref.refusals import NoSuchExportError, NoSuchProducerError, NothingExportedError
+from strongref.text import attribute_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from strongref.protocol.ports import Store
+    from strongref.errors import StrongRefError
+    from strongref.protocol.ports import Stacks, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +104,28 @@ def _most_severe(
     """Of what is wrong with records, what nothing can be read around."""
     found = [each for each in given if each]
     return next((each for each in found if isinstance(each, NewerFormatError)), found[0] if found else None)
+
+
+class ImportingAccount(NamedTuple):
+    account: str  # the account of its credentials. Stacks of other accounts cannot be looked up
+    consumer: str  # the consumer name that exports to it have
+
+    def why_missing(
+        self, scope: ExportScope, names: Collection[str], recorded: Collection[Key], store: Store, stacks: Stacks
+    ) -> StrongRefError:
+        """Why names are missing in a scope, given the keys that it has."""
+        producer, shared = scope.producer, scope.consumer == SHARED
+        known = producer.account == self.account
+        if known and not stacks.by_name(producer.stack, producer.region):
+            return NoSuchProducerError(str(producer))
+        elsewhere = RecordedExports.read(store, ExportScope(self.consumer if shared else SHARED, producer)).values
+        if not recorded:
+            consumer = None if shared else scope.consumer
+            return NothingExportedError(str(producer), consumer, store.region, known=known, elsewhere=bool(elsewhere))
+        from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
+
+        exported = [attribute_name(key) for key in recorded]
+        missing = [attribute_name(Key(name)) for name in names]
+        close = {name: get_close_matches(name, exported, 2) for name in missing}
+        there = [name for name in missing if any(attribute_name(key) == name for key in elsewhere)]
+        return NoSuchExportError(close, str(producer), exported, there, shared)

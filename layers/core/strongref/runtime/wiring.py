@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
     from strongref.contract.response import Response
-    from strongref.lookup.finder import Finder
+    from strongref.lookup.search import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, SideBySide
@@ -121,7 +121,7 @@ def lookup() -> CustomResourceFunction:
         # Not needed by a Delete.
         from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415
         from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
-        from strongref.lookup.finder import Finder  # noqa: PLC0415
+        from strongref.lookup.search import Finder  # noqa: PLC0415
 
         return Finder(
             CloudControlApi(clients.cloudcontrol, region, limiter, clock),
