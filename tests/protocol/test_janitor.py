@@ -170,7 +170,7 @@ def test_a_value_that_no_record_holds_goes_if_nobody_imports_it(cloud: Cloud) ->
     producer, consumer = arn(cloud, "network", EU), arn(cloud, "web", US)
     assert found(cloud) == [
         Finding(FindingType.STRAY, name("B"), (producer,)),
-        Finding(FindingType.WITHDRAWN, name("A"), (consumer,)),
+        Finding(FindingType.UNREADABLE_RECORD, name("Exports", "records"), (consumer,)),
     ]
     assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
 
@@ -180,6 +180,9 @@ def test_a_withdrawn_value_is_as_it_should_be_until_its_last_import_goes(cloud: 
     tended = tend(cloud)
     assert counted(tended) == Counter(Values=1, Withdrawn=1)
     assert cloud.values(US) == {f"{SCOPE}/A": "a1"}
+    cloud.deploy("web", US, {})
+    assert found(cloud) == [Finding(FindingType.STRAY, name("Exports", "records"))]  # what marked it as withdrawn
+    assert cloud.texts(US) == {}
 
 
 def test_a_value_that_is_gone_comes_back_while_its_consumer_is_there(cloud: Cloud) -> None:

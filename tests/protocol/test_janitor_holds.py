@@ -216,7 +216,7 @@ def test_what_was_claimed_since_the_first_look_has_its_hold(held: Cloud, is_held
     looked = HoldTender.make_missing
 
     def later(tender: HoldTender, scope: Any, recorded: Any, seen: Any, *more: Any) -> Any:
-        only_a = {claim: {key for key in keys if key != "C"} for claim, keys in seen.items()}
+        only_a = {claim: {key: keys[key] for key in keys if key != "C"} for claim, keys in seen.items()}
         return looked(tender, scope, recorded, only_a, *more)
 
     with patch.object(HoldTender, "make_missing", later):
@@ -382,6 +382,6 @@ def test_a_record_that_becomes_unreadable_meanwhile_does_not_take_the_hold_away(
 ) -> None:
     before = hold_stacks(held)
     held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
-    monkeypatch.setattr(janitor, "_of_living_stacks", lambda *_: RecordedExports({}, torn=False))
+    monkeypatch.setattr(janitor, "_of_living_stacks", lambda *_: RecordedExports({}, torn=False, complete=["Exports"]))
     assert tend(held, repairs=repairs) == ["unreadable-record", *(["hold-pending"] if repairs else [])]
     assert hold_stacks(held) == before

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, claim_tag, owner_tag
+from strongref.contract.record import Record
 from strongref.protocol.phases import ClaimPolicy
 from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
@@ -155,7 +156,7 @@ def test_in_cleanup_a_claimed_value_stays_and_the_rest_goes() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
     made = plan({}, there, {A: ours(by=(WEB,)), B: ours()}, ClaimPolicy.KEEP)
     assert does(made) == {"delete": (B,), "kept": {A: (WEB,)}, "rerecord": True}
-    assert made.record is None
+    assert made.record == Record(NETWORK, {}, withdrawn=True)
 
 
 def test_cleanup_delivered_twice_tells_the_same_and_writes_nothing() -> None:

@@ -440,7 +440,7 @@ def test_an_export_taken_out_while_claimed_leaves_the_value_until_its_last_claim
         claimed.deploy("web", US, {"Imports": imports("A", "B")})
     assert claimed.claims(US, name("A")) == ["web"]
     claimed.deploy("web", US, {})
-    assert claimed.texts(US) == {}
+    assert claimed.values(US) == {}
 
 
 def test_a_withdrawn_value_is_kept_for_an_update_that_is_rolled_back(claimed: Cloud) -> None:

@@ -93,17 +93,17 @@ def claims(*importers: str) -> dict[str, str]:
 
 def ours(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> ValueTags:
     """A value of the producer's stack, claimed by these stacks."""
-    return ValueTags(Owner.OURS, NETWORK, owners, claims(*by), claims(*stale))
+    return ValueTags(Owner.OURS, NETWORK, dict.fromkeys(owners, ""), claims(*by), claims(*stale))
 
 
 def nobodys(*, by: tuple[str, ...] = (), stale: tuple[str, ...] = (), owners: tuple[str, ...] = ()) -> ValueTags:
     """A value of a former stack of the producer's name, claimed by these stacks."""
-    return ValueTags(Owner.NOBODYS, FORMER, owners, claims(*by), claims(*stale))
+    return ValueTags(Owner.NOBODYS, FORMER, dict.fromkeys(owners, ""), claims(*by), claims(*stale))
 
 
 def foreign(producer: str | None = None, *, by: tuple[str, ...] = ()) -> ValueTags:
     """A value that is not this stack's."""
-    return ValueTags(Owner.FOREIGN, producer, (), claims(*by))
+    return ValueTags(Owner.FOREIGN, producer, {}, claims(*by))
 
 
 def plan(

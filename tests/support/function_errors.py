@@ -62,6 +62,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "unreadable": lambda: errors.UnreadableRecordError(f"{SCOPE.path('records')}/MoreExports", "MoreExports"),
     "newer-format": lambda: errors.NewerFormatError(f"{SCOPE.path('records')}/Exports", "2", "2.0.0", "1", "1.4.0"),
     "undecryptable": lambda: errors.UndecryptableError("GetParameters", "InvalidKeyId", CERT, US),
+    "record-left": lambda: refusals.RecordLeftError(
+        errors.UndecryptableError("GetParameters", "InvalidKeyId", f"{SCOPE.path('records')}/Exports.1", US)
+    ),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),
     "no-such-producer": lambda: refusals.NoSuchProducerError(PRODUCER),

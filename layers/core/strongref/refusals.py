@@ -73,6 +73,13 @@ class ExportsKeptError(StrongRefError):
         )
 
 
+class RecordLeftError(StrongRefError):
+    """A rollback leaves a place as it is: its record cannot be read, and the update had not begun to write it."""
+
+    why: StrongRefError
+    sentence = "Nothing was changed where the record cannot be read, since the update had not begun to. {why}"
+
+
 class ForeignParameterError(StrongRefError):
     """Parameters of others exist where values are to be written. Raised before anything is written."""
 

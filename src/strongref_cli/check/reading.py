@@ -5,7 +5,7 @@ Nothing is written, and no value that was read is shown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
@@ -157,7 +157,7 @@ class StackReader:
             if (entry := IndexEntry.decode(found)) and entry.stack == str(stack.arn)
         }
         scopes = {
-            (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at)
+            (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at, index.get(logical_id))
             for logical_id, at in locations_of(stack.arn, comparison, index)
         }
         held = {
@@ -177,7 +177,7 @@ class StackReader:
         exports = self._cloudformation.exports
         return name in self._exported.get("", lambda: frozenset(each["Name"] for each in exports()))
 
-    def _scope(self, export: ExportIdentity, at: Location) -> StoredScope:
+    def _scope(self, export: ExportIdentity, at: Location, entry: IndexEntry | None) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
         store, inspector = self._store(at.region), self._inspector
         try:
@@ -186,7 +186,7 @@ class StackReader:
             return StoredScope(StoredExports({}, None), problem=error)
         keys = sorted(stored.stored)
         tags = self._tags.get((export.stack, at), lambda: inspector.inspect(store, at.scope, keys, export.stack))
-        return StoredScope(stored, tags)
+        return StoredScope(replace(stored, named=entry is not None and entry.names(*at)), tags)
 
     @staticmethod
     def _holds(store: Store, export: str) -> tuple[HoldParameter, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.contract.format import check_format
 
 if TYPE_CHECKING:
+    from strongref.contract.names import ExportScope
     from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"
@@ -33,6 +34,10 @@ class IndexEntry:
     stack: str  # the ARN of its stack
     places: frozenset[Place] = frozenset()
     hold: str = ""  # the CloudFormation export that it names, or named: the output may outlive the property
+
+    def names(self, region: str, scope: ExportScope) -> bool:
+        """Whether it names the place of a scope in a region."""
+        return Place(scope.producer.account, region, scope.consumer) in self.places
 
     def encode(self) -> str:
         """Compact JSON: `{"stack": …, "hold": …, "places": {account: {consumer: [region, …]}}}`."""

@@ -5,6 +5,9 @@ its values in tails: numbered parameters next to the head, which lists them. Sec
 SecureStrings. To change a record, write new tails under numbers that were never used in it, then the head (one call, so
 the change is atomic), then delete the old tails. So a reader finds the old record, or the new one, or that it must read
 again.
+
+What is withdrawn, or deleted, leaves its head with a mark until the last value is gone. So it is told from a record
+that was lost: a claimed value of a lost record is refused like any other.
 """
 
 from __future__ import annotations
@@ -62,6 +65,8 @@ class Record:
     last: RequestStamp | None = field(default=None, compare=False)
     # the hold that it named before it named none. The attribute Hold keeps it, because the output may still exist
     former_hold: str = field(default="", compare=False)
+    withdrawn: bool = False  # nothing is published any more; what is stored is going, or is kept for its importers
+    untouched: bool = field(default=False, compare=False)  # the last Update failed before it began to write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class StoredRecord:
     why: NewerFormatError | UndecryptableError | None = None
     # of a record whose secure part cannot be decrypted, everything else
     without_secure: Record | None = None
+    withdrawn: Record | None = None  # the mark that a withdrawn record left; it counts as no record
 
     @property
     def readable(self) -> Record | None:
@@ -114,6 +120,8 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
         head["hold"] = record.hold
     if record.former_hold:
         head["formerHold"] = record.former_hold
+    if record.withdrawn:
+        head["withdrawn"] = True
     if record.last:
         head["last"] = [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
     if secure:
@@ -146,6 +154,8 @@ def _decode(parts: Mapping[int, Parameter]) -> StoredRecord:
         return StoredRecord(None, torn=True, numbers=numbers, why=newer)
     locked = next((part.locked for part in parts.values() if part.locked), None)
     record = _assemble(texts)
+    if record and record.withdrawn:
+        return StoredRecord(None, False, numbers, numbers - {0}, withdrawn=record)
     torn = 0 in parts and record is None
     if torn and locked:
         return StoredRecord(None, torn, numbers, why=locked, without_secure=_assemble(texts, without_secure=True))
@@ -192,9 +202,16 @@ def _assemble(parts: Mapping[int, str], *, without_secure: bool = False) -> Reco
             open=bool(head.get("open")),
             last=_stamp(head.get("last")),
             former_hold=str(head.get("formerHold", "")),
+            withdrawn=head.get("withdrawn") is True,
+            untouched=head.get("untouched") is True,
         )
     except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
+
+
+def as_untouched(head: str) -> str:
+    """The head of a record that an Update has not begun to write; the next one that writes it takes the mark away."""
+    return _compact(json.loads(head) | {"untouched": True})
 
 
 def _stamp(given: object) -> RequestStamp | None:

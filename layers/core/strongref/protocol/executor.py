@@ -51,6 +51,7 @@ class PlanExecutor:
 
     writer: PatientWriter  # of the store, which begins no call after the fence has expired
     export: ExportIdentity  # whose plans
+    begins: Callable[[], None] = _nothing  # is called before the first record is written
     recorded: Callable[[], None] = _nothing  # is called as soon as the Export's new record is there
 
     def execute(self, plan: ExportPlan) -> Iterator[Step]:
@@ -65,7 +66,7 @@ class PlanExecutor:
             instructions = list(group)
             records = [each for each in instructions if isinstance(each, WriteRecord)]
             for each in records:
-                yield from write_record(store, plan.scope, each, recorded)
+                yield from write_record(store, plan.scope, each, recorded, self.begins)
                 recorded = _nothing
             if not records:
                 yield [partial(self._execute, plan.scope, each) for each in instructions]
@@ -156,11 +157,15 @@ def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, s
 
 
 def write_record(
-    store: Store, scope: ExportScope, write: WriteRecord, recorded: Callable[[], None] = _nothing
+    store: Store,
+    scope: ExportScope,
+    write: WriteRecord,
+    recorded: Callable[[], None] = _nothing,
+    begins: Callable[[], None] = _nothing,
 ) -> Iterator[Step]:
     """The steps that replace a record at once: its tails first, then its head; then the old tails go.
 
-    Without a new one, the record is deleted. `recorded` is called as soon as the change is there.
+    Without a new one, the record is deleted. `begins` is called before the change, `recorded` as soon as it is there.
     """
     parts = encode(write.record, write.used) if write.record else []
     writes = [
@@ -173,12 +178,12 @@ def write_record(
     steps: list[Step] = [writes[:-1], writes[-1:], *([each] for each in deletes)]
     decisive = 1 if writes[1:] else 0  # the head's, or the first deletion
     for number, step in enumerate(filter(None, steps)):
-        yield [partial(_call_then, step[0], recorded)] if number == decisive else step
+        yield [partial(_call_each, begins, step[0], recorded)] if number == decisive else step
 
 
-def _call_then(call: Call, recorded: Callable[[], None]) -> None:
-    call()
-    recorded()
+def _call_each(*calls: Call) -> None:
+    for call in calls:
+        call()
 
 
 def report(region: str, plan: ExportPlan) -> None:

@@ -6,8 +6,8 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
 from strongref.contract.notices import ImportedValue, change_refused, propagated_text, values_kept, values_propagated
+from strongref.contract.record import as_untouched, part_name
 from strongref.errors import (
     OutdatedRequestError,
     PartialCreateError,
@@ -30,9 +31,9 @@ from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import Snapshot, read_behind_fences
+from strongref.protocol.snapshot import Snapshot, read_behind_fences, with_named
 from strongref.protocol.verification import is_given_up, is_superseded
-from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, RecordLeftError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,6 +67,7 @@ class ExportAttempt:
     wanted: ExportEvent
     since: datetime  # when it began
     may_have_written: bool  # an earlier invocation, or this one
+    _begun: list[Snapshot] = field(default_factory=list)  # where this invocation may have written a record
 
     @contextmanager
     def leftovers_reported(self) -> Iterator[None]:
@@ -88,19 +90,22 @@ class ExportAttempt:
         stacks = self.ports.stacks
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
         plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
-        if refusal := refusal_of(plans):
-            for notice in notices_of_refusal(self.event, refusal, list(zip(snapshots, plans, strict=True))):
-                self.ports.notify(notice)
-            raise refusal
-        if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
-            raise OutdatedRequestError(self.event.logical_id)
-        self._apply(plans, snapshots, phase)
+        with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
+            if refusal := refusal_of(plans):
+                for notice in notices_of_refusal(self.event, refusal, list(zip(snapshots, plans, strict=True))):
+                    self.ports.notify(notice)
+                raise refusal
+            if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
+                raise OutdatedRequestError(self.event.logical_id)
+            self._apply(plans, snapshots, phase)
         kept = [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
         if phase is Phase.CLEANUP and kept:
             raise ExportsKeptError(kept)
         changed = [each for plan in plans for each in plan.propagated.items()]
         reasons = [propagated_text(changed)] if changed else []
         reasons += [str(ExportsKeptError(kept))] if kept else []
+        if phase is Phase.ROLLBACK:
+            reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left)]
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
 
     def create_without_waiting(self, fenced: list[FencedStore]) -> ExportResult:
@@ -139,6 +144,8 @@ class ExportAttempt:
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
         export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
+        index = ExportIndex(self.ports.stores(export.producer.region, fenced[0].clock), export)
+        found = with_named(found, index.read)
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
         own = [each.stored.own for each in found if each.stored.own and each.stored.own.stack == export.stack]
         stamp = self.event.stamp
@@ -146,6 +153,21 @@ class ExportAttempt:
             raise OutdatedRequestError(self.event.logical_id)
         self.may_have_written = self.may_have_written or bool(own)
         return found
+
+    @contextmanager
+    def _marked_untouched(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
+        """Mark records that cannot be read where this Update fails before it began to write them, for its rollback."""
+        try:
+            yield
+        except UnfinishedError:
+            raise
+        except StrongRefError:
+            for each in (each for each in snapshots if each.stored.why and each not in self._begun):
+                name, last = part_name(each.destination.scope, self.event.logical_id, 0), self.event.stamp
+                head = each.fenced.store.get([name]).get(name)
+                if head and each.stored.own and (last is None or each.stored.own.last != last):
+                    each.fenced.store.overwrite(name, head.type, as_untouched(head.text))
+            raise
 
     def _apply(
         self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, *, only_creates: bool = False
@@ -162,7 +184,10 @@ class ExportAttempt:
         works = [
             (
                 PlanExecutor(
-                    PatientWriter(at.fenced.store, at.fenced.clock, lag), export, partial(recorded.append, (at, plan))
+                    PatientWriter(at.fenced.store, at.fenced.clock, lag),
+                    export,
+                    partial(self._begun.append, at),
+                    partial(recorded.append, (at, plan)),
                 ),
                 at,
                 plan,
@@ -192,7 +217,12 @@ def plans_for(
     """
     failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
     policy = claim_policy(phase, wanted.on_change, failed)
-    plans = [snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp) for snapshot in snapshots]
+    plans = [
+        ExportPlan(snapshot.destination.scope)
+        if phase is Phase.ROLLBACK and snapshot.left
+        else snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp)
+        for snapshot in snapshots
+    ]
     overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans)
     if overrides and is_superseded(event, stacks):
         return plans_for(event, wanted, Phase.UPDATE, snapshots, stacks)
@@ -225,7 +255,7 @@ def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[
         each
         for snapshot, plan in recorded
         for each in _imported(snapshot, plan, plan.kept)
-        if each.key in snapshot.stored.recorded
+        if snapshot.stored.lost or each.key in snapshot.stored.recorded
     ]:
         yield values_kept(event, kept)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG, ExportScope, Key
+from strongref.contract.names import RESTORED_TAG, ExportScope, Key, owner_tag
 from strongref.contract.record import Record, StoredRecord, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.published import RecordedExports
@@ -112,6 +112,7 @@ class ScopeSnapshot:
     deleted_stacks: Collection[str]  # the ARNs of stacks, of those that the records name, that no longer exist
     awaited: bool  # the consumer exists, and is not being deleted
     unread: Mapping[Key, str] = field(default_factory=dict)  # values whose tags cannot be read, and why
+    lost: Collection[str] = ()  # Exports that the index names, with values here, and without a record; by logical ID
     # by ARN, why stacks that records name cannot be asked about; they are not among the deleted ones
     unasked: Mapping[str, str] = field(default_factory=dict)
 
@@ -157,13 +158,14 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
             if tags.owner is not Owner.FOREIGN:
                 _examine_claims(scope, key, tags, repairs)
         return repairs
-    for key, value in found.stored.items():
-        if key in found.tags:
-            before = len(repairs.findings)
-            _examine_value(scope, key, value, found.tags[key], live.get(key, {}), repairs)
-            if len(repairs.findings) > before:
-                repairs.suspects.add(key)
+    for key in (each for each in found.stored if each in found.tags):
+        before = len(repairs.findings)
+        _examine_value(scope, key, found, live.get(key, {}), repairs)
+        if len(repairs.findings) > before:
+            repairs.suspects.add(key)
     _examine_orphans(scope, orphaned, found, repairs)
+    if found.stored.keys() <= live.keys() | repairs.delete:
+        _delete_marks(scope, found, repairs)
     if found.awaited:
         _find_missing(scope, live, found, repairs)
     return repairs
@@ -212,9 +214,10 @@ def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repa
         repairs.findings.append(Finding(FindingType.UNKNOWN_CLAIM, name, tuple(sorted(set(tags.unknown.values())))))
 
 
-def _examine_value(  # noqa: PLR0913, PLR0917
-    scope: ExportScope, key: Key, value: Value, tags: ValueTags, live: Mapping[str, Record], repairs: Repairs
+def _examine_value(
+    scope: ExportScope, key: Key, found: ScopeSnapshot, live: Mapping[str, Record], repairs: Repairs
 ) -> None:
+    value, tags = found.stored[key], found.tags[key]
     name, producer = scope.parameter_name(key), (tags.producer,) if tags.producer else ()
     if tags.owner is Owner.FOREIGN:
         repairs.findings.append(Finding(FindingType.FOREIGN, name, producer))
@@ -231,6 +234,9 @@ def _examine_value(  # noqa: PLR0913, PLR0917
             repairs.findings.append(Finding(FindingType.UNDECRYPTABLE, name, tags.importers, str(value.locked)))
         elif any(record.values[key] != value for record in live.values()):
             repairs.findings.append(Finding(FindingType.CHANGED_BY_HAND, name, tags.importers))
+    elif lost := [each for each in lost_records(tags, found.records) if each in found.lost]:
+        head = part_name(scope, lost[0], 0)
+        repairs.findings.append(Finding(FindingType.UNREADABLE_RECORD, head, tags.importers))
     elif tags.importers:
         kind = FindingType.IMPORTED_ORPHAN if orphan else FindingType.WITHDRAWN
         repairs.findings.append(Finding(kind, name, tags.importers))
@@ -255,6 +261,21 @@ def _examine_orphans(
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.ORPHANED, name, (record.stack,)))
+
+
+def _delete_marks(scope: ExportScope, found: ScopeSnapshot, repairs: Repairs) -> None:
+    """The marks of withdrawn records, when no value is kept any more."""
+    for logical_id, record in found.records.items():
+        if record.withdrawn:
+            repairs.delete_parts.append(part_name(scope, logical_id, 0))
+            repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
+
+
+def lost_records(tags: ValueTags, records: Mapping[str, StoredRecord]) -> list[str]:
+    """The Exports of a claimed value that no record holds, by logical ID, if none of them says that it is withdrawn."""
+    if not tags.claims or any(owner_tag(logical_id) in tags.owners for logical_id in records):
+        return []
+    return sorted(tags.owners.values())
 
 
 def _find_missing(

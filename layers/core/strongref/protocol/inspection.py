@@ -22,7 +22,7 @@ from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from strongref.contract.names import Key
     from strongref.protocol.lag import ReadLag
@@ -51,9 +51,9 @@ class TagInspector:
         """What tags that were read say, as seen from a stack; None stands for a value that has gone."""
         return self._interpreted(tags, lambda producer: self._owner(producer, stack))
 
-    def unclaimed(self, stack: str, owners: Collection[str] = frozenset()) -> ValueTags:
+    def unclaimed(self, stack: str, owners: Mapping[str, str] | None = None) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
-        return ValueTags(owner=Owner.OURS, producer=stack, owners=owners)
+        return ValueTags(owner=Owner.OURS, producer=stack, owners=owners or {})
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say to a caller that owns none of them."""
@@ -163,7 +163,7 @@ class TagInspector:
             tag: each for tag, each in live.items() if self._claim(tag, each) is None and not ManifestSet.parse(each)
         }
         restored = RESTORED_TAG in tags
-        return ValueTags(owner(producer), producer, frozenset(owners), live, stale, restored, unknown)
+        return ValueTags(owner(producer), producer, owners, live, stale, restored, unknown)
 
     def _claim(self, tag: str, importer: str) -> ClaimingStack | None:
         """What is known about the stack of a claim; a claim that no import can have made is that of no stack."""

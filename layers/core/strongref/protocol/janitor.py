@@ -10,20 +10,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
-from strongref.contract.index import INDEX
+from strongref.contract.index import INDEX, IndexEntry, index_name
 from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
 from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import AlreadyExistsError
 from strongref.log import logger
-from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
 from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
-from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine
+from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
-from strongref.protocol.janitor_holds import Claim, HoldTender, add_claims
+from strongref.protocol.janitor_holds import Claims, HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
@@ -130,39 +130,40 @@ class Janitor:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0].store, scope, keys, first)
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, keys, first)
                 )
             except ChangingError:
                 return suspicion, True
             return repairs, False
         if not suspicion.findings:
             return suspicion, False
-        store = self.ports.stores(self.region, clock)
+        at = FencedStore(self.ports.stores(self.region, clock), clock)
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
-        _, repairs = self._look_again(store, scope, keys, first)
-        fences = fences_below(store, scope.path("fences")).values()
+        _, repairs = self._look_again(at, scope, keys, first)
+        fences = fences_below(at.store, scope.path("fences")).values()
         return repairs, any(fence.is_live(clock.now()) for fence in fences)
 
     def _look_again(
-        self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector
+        self, at: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector
     ) -> tuple[ScopeSnapshot, Repairs]:
         """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
-        here, there = store.under(scope.path("exports")), store.under(scope.path("records"))
+        here, there = at.store.under(scope.path("exports")), at.store.under(scope.path("records"))
         inspector = TagInspector(self.ports.stacks)
         # What the first look could not see is left to the next run, which looks at it twice.
         inspector.unread |= first.unread
         inspector.unasked |= first.unasked
-        seen = self.see(store, scope, here, there, inspector, keys)
+        seen = self.see(at, scope, here, there, inspector, keys)
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
         deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
         seen = replace(seen, tags=tags, deleted_stacks=deleted)
         return seen, examine(scope, seen)
 
-    def _heal(self, store: Store, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
+    def _heal(self, at: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
-        seen, repairs = self._look_again(store, scope, keys, first)
+        store = at.store
+        seen, repairs = self._look_again(at, scope, keys, first)
         failed: list[Finding] = []
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
@@ -188,7 +189,7 @@ class Janitor:
 
     def see(  # noqa: PLR0913, PLR0917
         self,
-        store: Store,
+        at: FencedStore,
         scope: ExportScope,
         stored: Mapping[str, Parameter],
         recorded: Mapping[str, Parameter],
@@ -201,7 +202,9 @@ class Janitor:
         stacks = {found.record.stack for found in records.values() if found.record}
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
         readable = [key for key in keys if key in values and scope.parameter_name(key) not in inspector.unread]
-        tags = inspector.inspect_readable(store, scope, readable)
+        tags = inspector.inspect_readable(at.store, scope, readable)
+        published = {key for each in records.values() if each.readable for key in each.readable.values}
+        unrecorded = {each for key in tags.keys() - published for each in lost_records(tags[key], records)}
         unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.parameter_name(key)))}
         return ScopeSnapshot(
             records=records,
@@ -211,7 +214,17 @@ class Janitor:
             awaited=scope.consumer == SHARED or self._is_there(scope.consumer),
             unread=unread,
             unasked={stack: str(error) for stack, error in inspector.unasked.items()},
+            lost={each for each in unrecorded if self._is_named(at.clock, scope, each)},
         )
+
+    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str) -> bool:
+        """Whether the index says that an Export publishes here."""
+        if scope.producer.account != self.account:
+            return False  # It cannot be asked about.
+        name = index_name(scope.producer.stack, logical_id)
+        found = self.ports.stores(scope.producer.region, clock).get([name]).get(name)
+        entry = IndexEntry.decode(found) if found else None
+        return entry is not None and entry.names(self.region, scope)
 
     def _is_there(self, consumer: str) -> bool:
         info = self.ports.stacks.by_name(consumer, self.region)
@@ -232,7 +245,7 @@ class _Visit:
     _recorded: Mapping[ExportScope, Mapping[str, Parameter]] = field(init=False)
     _holds: HoldTender = field(init=False)
     _index: IndexTender = field(init=False)
-    _claims: dict[Claim, set[Key]] = field(default_factory=dict)  # of the scope that is being tended
+    _claims: Claims = field(default_factory=dict)  # of the scope that is being tended
     _done: list[Key] = field(default_factory=list)  # of its keys, those that an earlier invocation has tended
 
     def __post_init__(self) -> None:
@@ -266,7 +279,9 @@ class _Visit:
                     scope.path("exports"),
                     records=scope.path("records"),
                 ):
-                    seen = self.janitor.see(self.store, scope, here, there, self.inspector, keys)
+                    seen = self.janitor.see(
+                        FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
+                    )
                     add_claims(self._claims, seen.tags)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
             values = 0 if failed else len(keys)
@@ -321,10 +336,10 @@ def _of_living_stacks(
     scope: ExportScope, recorded: Mapping[str, Parameter], inspector: TagInspector
 ) -> RecordedExports:
     """What the records of stacks that exist publish; `torn` if one cannot be read at all."""
-    found = decode(scope.path("records"), recorded)
-    records = {logical_id: record for logical_id, each in found.items() if (record := each.readable)}
-    living = {logical_id: each for logical_id, each in records.items() if inspector.may_exist(each.stack)}
-    return RecordedExports(living, torn=any(each.torn and not each.readable for each in found.values()))
+    found = RecordedExports.of(decode(scope.path("records"), recorded))
+    readable = {**found.records, **found.without_secure}
+    living = {logical_id: each for logical_id, each in readable.items() if inspector.may_exist(each.stack)}
+    return replace(found, records=living, torn=found.unreadable)
 
 
 def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:

@@ -6,6 +6,7 @@ are, deletes those whose import CloudFormation does not list any more.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 Claim = tuple[str, str]
 """The key of a claim's tag, and the ARN of the importing stack."""
 
+Claims = dict[Claim, dict[Key, Collection[str]]]
+"""For each claim the keys that it is on, each with its owner tags."""
+
 CONFIRM_SECONDS = 60.0
 """How long a run waits for the holds that it began to make."""
 
@@ -48,11 +52,11 @@ YOUNG = timedelta(hours=1)
 """Hold stacks younger than this are left alone: the import that made one may still be at work."""
 
 
-def add_claims(found: dict[Claim, set[Key]], tags: Mapping[Key, ValueTags]) -> None:
-    """Add the live claims on values, with the keys that each is on."""
+def add_claims(found: Claims, tags: Mapping[Key, ValueTags]) -> None:
+    """Add the live claims on values."""
     for key, each in tags.items():
         for claim in each.claims.items():
-            found.setdefault(claim, set()).add(key)
+            found.setdefault(claim, {})[key] = each.owners
 
 
 @dataclass(slots=True)
@@ -75,7 +79,7 @@ class HoldTender:
         self,
         scope: ExportScope,
         recorded: RecordedExports,
-        claims: dict[Claim, set[Key]],
+        claims: Claims,
         unread: Sequence[Key],
         first: TagInspector,
         after: str = "",
@@ -176,11 +180,15 @@ class HoldTender:
         hold = HoldStack.of_import(stack, tag, scope)
         return HoldKeeper(self.ports, self.clock, hold, OwnStacks(first.info, importer), waits_for_producers=False)
 
-    def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: set[Key]) -> bool:
+    def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: Mapping[Key, Collection[str]]) -> bool:
+        if recorded.may_hold(keys):
+            return False  # What cannot be read may need the hold that there is.
         held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, frozenset())
         return held != keeper.needed(recorded.holds(keys)).keys()
 
-    def _repaired(self, keeper: HoldKeeper, claim: Claim, claimed: set[Key], first: TagInspector) -> Iterator[Finding]:
+    def _repaired(
+        self, keeper: HoldKeeper, claim: Claim, claimed: Collection[Key], first: TagInspector
+    ) -> Iterator[Finding]:
         """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
 
         Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
@@ -190,16 +198,20 @@ class HoldTender:
 
         def needed(store: Store) -> dict[str, str]:
             inspector = TagInspector(self.ports.stacks)
-            claims: dict[Claim, set[Key]] = {}
+            claims: Claims = {}
             keys = {stack.scope.key(name) for name in store.under(stack.scope.path("exports"), decrypted=False)}
             recorded = RecordedExports.read(store, stack.scope).readable()
             if recorded.torn:
                 raise ChangingError(str(stack.scope.producer), "another deployment")
             needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
-            tags = inspector.inspect_in_scope(store, stack.scope, sorted(keys if needs_all else keys & claimed))
+            tags = inspector.inspect_in_scope(
+                store, stack.scope, sorted(keys if needs_all else keys.intersection(claimed))
+            )
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)
+            if left and recorded.may_hold(left):
+                raise ChangingError(str(stack.scope.producer), "another deployment")
             return keeper.needed(recorded.holds(left)) if left else {}
 
         def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:

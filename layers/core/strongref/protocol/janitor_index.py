@@ -105,15 +105,20 @@ class IndexTender:
         if not info.at_rest:
             return info, entry
         stack, logical_id = index_of(name)
-        left = {place for place in entry.places if self._has_record(place, stack, logical_id)}
+        left = {place for place in entry.places if self._may_publish(place, stack, logical_id)}
         return info, replace(entry, places=frozenset(left))
 
-    def _has_record(self, place: Place, stack: str, logical_id: str) -> bool:
+    def _may_publish(self, place: Place, stack: str, logical_id: str) -> bool:
         if place.account != self.account:
             return True  # It cannot be asked about.
         scope = ExportScope(place.consumer, Producer(self.account, self.region, stack))
-        recorded = RecordedExports.read(self.ports.stores(place.region, self.clock), scope)
-        return recorded.torn or logical_id in recorded.records
+        store = self.ports.stores(place.region, self.clock)
+        recorded = RecordedExports.read(store, scope)
+        if recorded.torn or logical_id in recorded.records:
+            return True
+        # A record that is lost is told from one that was withdrawn by this entry.
+        stored = store.under(scope.path("exports"), decrypted=False)
+        return not {scope.key(name) for name in stored} <= recorded.values.keys()
 
     def _place(self, scope: ExportScope) -> Place:
         return Place(self.account, self.region, scope.consumer)

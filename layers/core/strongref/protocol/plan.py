@@ -36,14 +36,15 @@ class WriteRecord(_OfRecord):
     """Replace the record of an Export, or delete it."""
 
     def __str__(self) -> str:
-        return f"{'write' if self.record else 'delete'} the record of {self.logical_id}"
+        verb = "withdraw" if self.record and self.record.withdrawn else "write" if self.record else "delete"
+        return f"{verb} the record of {self.logical_id}"
 
 
 class CloseRecord(_OfRecord):
-    """Mark the record that was written open as complete."""
+    """Mark the record that was written open as complete, or delete the head that a withdrawal left."""
 
     def __str__(self) -> str:
-        return f"close the record of {self.logical_id}"
+        return f"{'close' if self.record else 'delete'} the record of {self.logical_id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
     takes, gives = _owners(export, wanted, stored, tags, found)
     former_hold = stored.hold if not hold else ""
-    record = Record(export.stack, dict(wanted), hold, last=stamp, former_hold=former_hold) if wanted else None
-    opening, closing = _records(export, record, wanted, stored, retags=bool(takes or gives))
+    record = Record(export.stack, dict(wanted), hold, last=stamp, former_hold=former_hold, withdrawn=not wanted)
+    opening, closing = _records(export, record, stored, found, retags=bool(takes or gives))
     instructions: list[Instruction] = [
         *opening,
         *(RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
@@ -127,7 +127,8 @@ class _Differences:
     shared: list[Key]  # no longer wanted, and still published by another Export of the stack
     deleted: list[Key]  # no longer wanted by anyone, and not claimed
     claimed_changes: dict[Key, Importers]  # changed values that are claimed
-    claimed_drops: dict[Key, Importers]  # claimed values that this Export's record holds and that are no longer wanted
+    # claimed values that are no longer wanted, and that this Export's record holds, or may have held before it was lost
+    claimed_drops: dict[Key, Importers]
     withdrawn: dict[Key, Importers]  # claimed values of this Export that no record holds any more
 
 
@@ -144,6 +145,7 @@ def _compare(
     unrecorded = [key for key in tags if key not in wanted and key not in recorded]
     going = [key for key in dropped if key not in others and key not in foreign]
     left = [key for key in unrecorded if key not in others]
+    kept = {key: claimed[key] for key in left if key in claimed and key in owned}
     return _Differences(
         missing=[key for key in wanted if key not in stored.stored],
         changed=changed,
@@ -155,8 +157,8 @@ def _compare(
         # What the record says already is what was claimed. A parameter that says something else was changed by hand, or
         # by a change that died halfway, and is corrected.
         claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
-        claimed_drops={key: claimed[key] for key in going if key in claimed},
-        withdrawn={key: claimed[key] for key in left if key in claimed and key in owned},
+        claimed_drops={key: claimed[key] for key in going if key in claimed} | (kept if stored.lost else {}),
+        withdrawn={} if stored.lost else kept,
     )
 
 
@@ -213,26 +215,28 @@ def _owners(
 
 
 def _records(
-    export: ExportIdentity, record: Record | None, wanted: Mapping[Key, Value], stored: StoredExports, *, retags: bool
+    export: ExportIdentity, record: Record, stored: StoredExports, found: _Differences, *, retags: bool
 ) -> tuple[list[Instruction], list[Instruction]]:
     """The records to write before everything else, and the one to close after it.
 
-    Where owner tags change as well, the record is left open meanwhile.
+    Where owner tags change as well, the record is left open meanwhile. What is withdrawn leaves a mark while values are
+    kept.
     """
     own, used = export.logical_id, stored.parts
+    parts = used.get(own, frozenset())
+    left = record if not record.withdrawn or found.claimed_drops or found.withdrawn else None
+    is_new = stored.own != record if record.values else bool(stored.own or found.claimed_drops)
     opening: list[Instruction] = []
-    closing: list[Instruction] = []
     if retags:
-        opened = replace(record or Record(export.stack, {}), open=True)
-        opening.append(WriteRecord(own, opened, used.get(own, frozenset())))
-        closing.append(CloseRecord(own, record, used.get(own, frozenset())))
-    elif stored.unreadable or stored.own != record:
-        opening.append(WriteRecord(own, record, used.get(own, frozenset())))
+        opening.append(WriteRecord(own, replace(record, open=True, withdrawn=False), parts))
+    elif stored.unreadable or is_new:
+        opening.append(WriteRecord(own, record, parts))
+    closes = retags or (left is None and (opening or stored.withdrawn))
     opening += [
         WriteRecord(logical_id, orphan if orphan.values else None, used.get(logical_id, frozenset()))
-        for logical_id, orphan in _smaller_orphans(wanted, stored).items()
+        for logical_id, orphan in _smaller_orphans(record.values, stored).items()
     ]
-    return opening, closing
+    return opening, [CloseRecord(own, left, parts)] if closes else []
 
 
 def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict[str, Record]:

@@ -26,6 +26,9 @@ class RecordedExports:
     why: NewerFormatError | UndecryptableError | None = None
     # by logical ID, what can be read of records with a secure part that cannot be decrypted
     without_secure: Mapping[str, Record] = field(default_factory=dict, repr=False)
+    # the logical IDs of Exports whose record is complete, or says that it is withdrawn
+    complete: Collection[str] = ()
+    unreadable: bool = False  # whether nothing of a record can be read
 
     @classmethod
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
@@ -44,7 +47,8 @@ class RecordedExports:
         """
         if self.why and self.is_newer:
             raise self.why
-        return RecordedExports({**self.records, **self.without_secure}, self.torn and not self.without_secure, self.why)
+        readable = {**self.records, **self.without_secure}
+        return RecordedExports(readable, self.unreadable, self.why, complete=self.complete)
 
     def check_secure(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> None:
         """Check that these names, or all, mean nothing that is in a part which cannot be decrypted.
@@ -67,6 +71,8 @@ class RecordedExports:
             any(each.torn for each in found.values()),
             _most_severe(each.why for each in found.values()),
             {logical_id: each.without_secure for logical_id, each in found.items() if each.without_secure},
+            {logical_id for logical_id, each in found.items() if each.record or each.withdrawn},
+            any(each.torn and not each.readable for each in found.values()),
         )
 
     @property
@@ -81,6 +87,14 @@ class RecordedExports:
     def says(self, key: Key, value: Value) -> bool:
         """Whether a record publishes this value for this key."""
         return any(record.values.get(key) == value for record in self.records.values())
+
+    def may_hold(self, owners: Mapping[Key, Collection[str]]) -> bool:
+        """Whether a record that is lost, or that cannot be read completely, may hold one of these claimed keys.
+
+        The owner tags say which Exports publish each, or published it.
+        """
+        known = {owner_tag(logical_id) for logical_id in self.complete}
+        return any(key not in self.values and known.isdisjoint(tags) for key, tags in owners.items())
 
     def holds(self, keys: Iterable[Key]) -> dict[str, str]:
         """The CloudFormation exports that imports of these keys hold: by name, with the ARN of each one's stack."""

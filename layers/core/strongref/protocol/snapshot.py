@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, Key
 from strongref.contract.record import RequestStamp, decode, part_name
-from strongref.errors import NewerFormatError, UnreadableRecordError
+from strongref.errors import NewerFormatError, UndecryptableError, UnreadableRecordError
+from strongref.protocol.plan import ExportPlan
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
@@ -17,11 +18,11 @@ from strongref.refusals import ForeignParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from strongref.contract.index import IndexEntry
     from strongref.contract.values import Value
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.phases import ClaimPolicy
-    from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Store
 
 
@@ -48,11 +49,30 @@ class Snapshot:
     def plan(
         self, export: ExportIdentity, policy: ClaimPolicy, rewrite: Collection[Key], stamp: RequestStamp | None
     ) -> ExportPlan:
+        if blocked := self.blocked:
+            return ExportPlan(self.destination.scope, refusals=(blocked,))
         at, gone = self.destination, set(self.inspected) - self.tags.keys()
         stored = replace(self.stored, stored={key: each for key, each in self.stored.stored.items() if key not in gone})
         return plan_export(
             at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp, hold=at.hold
         )
+
+    @property
+    def blocked(self) -> UndecryptableError | None:
+        """Why an Export may not have secure values where another Export's cannot be decrypted: they may be the same.
+
+        Nor may it publish anything else under the key of one: that would take the secure value's place.
+        """
+        wanted, stored = self.destination.wanted, self.stored
+        has_secure = any(value.is_secure for value in (*wanted.values(), *stored.recorded.values()))
+        return stored.locked if has_secure or not wanted.keys().isdisjoint(stored.hidden) else None
+
+    @property
+    def left(self) -> UndecryptableError | None:
+        """Why a rollback leaves it as it is: it cannot be read, and the update had not begun to write it."""
+        own, why = self.stored.own, self.stored.why or self.blocked
+        is_same = own is not None and not self.stored.unreadable and own.values == self.destination.wanted
+        return why if own and (is_same or own.untouched) else None
 
 
 def read_behind_fences(
@@ -66,24 +86,10 @@ def read_behind_fences(
     snapshots = []
     for at, destination in zip(fenced, destinations, strict=True):
         stored = read_scope(at.store, destination.scope, export, inspector)
-        check_secure(stored, destination.wanted)
         inspected = sorted(keys_to_inspect(export, destination.wanted, stored, rewrite))
         snapshots.append(Snapshot(at, destination, stored, inspected))
     carry_out(Work(each.fenced.store, _read_tags(each, export, inspector)) for each in snapshots)
     return snapshots
-
-
-def check_secure(stored: StoredExports, wanted: Mapping[Key, Value]) -> None:
-    """Check that an Export has no secure values where another Export's cannot be decrypted: they may be the same.
-
-    Nor may it publish anything else under the key of one: that would take the secure value's place.
-
-    Raises:
-        UndecryptableError: it has, or does.
-    """
-    has_secure = any(value.is_secure for value in (*wanted.values(), *stored.recorded.values()))
-    if stored.locked and (has_secure or not wanted.keys().isdisjoint(stored.hidden)):
-        raise stored.locked
 
 
 def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspector: TagInspector) -> StoredExports:
@@ -104,12 +110,13 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
             raise each.why
         if each.torn and not each.readable and logical_id != export.logical_id:
             raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
-    locked = next((each.why for each in others.values() if each.why), None)
+    locked = next((why for each in others.values() if isinstance(why := each.why, UndecryptableError)), None)
     # It may hold any of the secure values.
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
-    if own and own.record and own.record.stack != export.stack and inspector.exists(own.record.stack):
-        raise ForeignParameterError({part_name(scope, export.logical_id, 0): own.record.stack})
+    written = own and (own.readable or own.withdrawn)
+    if written and written.stack != export.stack and inspector.exists(written.stack):
+        raise ForeignParameterError({part_name(scope, export.logical_id, 0): written.stack})
     records = {logical_id: record for logical_id, each in others.items() if (record := each.readable)}
     living = {
         logical_id
@@ -118,14 +125,32 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     }
     return StoredExports(
         stored=stored,
-        own=own.record if own else None,
-        unreadable=own is not None and own.record is None,
+        own=own.readable if own else None,
+        unreadable=own is not None and own.record is None and not own.withdrawn,
+        withdrawn=own is not None and own.withdrawn is not None,
+        why=own.why if own and isinstance(own.why, UndecryptableError) else None,
         others={logical_id: record for logical_id, record in records.items() if logical_id in living},
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         parts={logical_id: each.numbers for logical_id, each in found.items()},
         locked=locked,
         hidden=hidden,
     )
+
+
+def with_named(snapshots: Sequence[Snapshot], read: Callable[[], IndexEntry | None]) -> list[Snapshot]:
+    """The snapshots with what the index says, which is read only if it decides whether a record was lost."""
+    unclear = [
+        each
+        for each in snapshots
+        if each.stored.own is None and not each.stored.withdrawn and any(tags.claims for tags in each.tags.values())
+    ]
+    entry = read() if unclear else None
+    return [
+        replace(each, stored=replace(each.stored, named=entry.names(each.destination.region, each.destination.scope)))
+        if entry and each in unclear
+        else each
+        for each in snapshots
+    ]
 
 
 def recorded_scopes(store: Store, export: ExportIdentity) -> list[ExportScope]:

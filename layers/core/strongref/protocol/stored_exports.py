@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.record import Record
     from strongref.contract.values import Value
-    from strongref.errors import StrongRefError
+    from strongref.errors import UndecryptableError
     from strongref.protocol.plan import Importers
 
 
@@ -32,7 +32,7 @@ class ValueTags:
 
     owner: Owner
     producer: str | None
-    owners: Collection[str] = ()  # the keys of the tags by which Exports own it
+    owners: Mapping[str, str] = field(default_factory=dict)  # the tags by which Exports own it, with their logical IDs
     claims: Mapping[str, str] = field(default_factory=dict)  # live claims: the tag's key, the importing stack's ARN
     stale: Mapping[str, str] = field(default_factory=dict)  # stale claims, likewise
     restored: bool = False  # whether it was put back after it had been deleted, with the claims on it
@@ -63,7 +63,8 @@ class ExportIdentity:
 @dataclass(frozen=True, slots=True)
 class StoredExports:
     stored: Mapping[Key, Value]  # the parameters' values by key
-    own: Record | None  # this Export's own record, whichever stack of this name wrote it; None if there is none
+    # this Export's own record, whichever stack of this name wrote it, as far as it can be read; None if there is none
+    own: Record | None
     unreadable: bool = False  # there are parts of a record of this Export that cannot be put together
     # the records of the other Exports of this stack, by logical ID
     others: Mapping[str, Record] = field(default_factory=dict)
@@ -72,8 +73,16 @@ class StoredExports:
     # the numbers of the parts that the records have, by logical ID
     parts: Mapping[str, frozenset[int]] = field(default_factory=dict)
     # why the secure values of another Export cannot be read; None if they can. `stored` has no secure values then
-    locked: StrongRefError | None = None
+    locked: UndecryptableError | None = None
     hidden: Collection[Key] = ()  # the keys of those secure values
+    withdrawn: bool = False  # this Export's record has the mark of what is withdrawn
+    why: UndecryptableError | None = None  # why this Export's record cannot be read completely, if that is known
+    named: bool = False  # the index says that the Export publishes here; only known where it matters
+
+    @property
+    def lost(self) -> bool:
+        """Whether this Export may have published more than its own record says, as far as that can be read."""
+        return self.unreadable or (self.own is None and not self.withdrawn and self.named)
 
     @property
     def recorded(self) -> Mapping[Key, Value]:

@@ -1,0 +1,196 @@
+"""An Export whose own record cannot be read, or is gone: claimed values are refused as ever, and nothing is stuck."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from strongref.contract.notices import NoticeType
+from strongref.errors import StrongRefError, UndecryptableError
+from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.ports import Ports
+from strongref.protocol.time import Patience
+from strongref.refusals import ExportsInUseError
+from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
+from tests.support.builders import ACCOUNT, SCOPE
+from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import LaterResourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEAD = f"{SCOPE.path('records')}/Exports"
+LARGE = {f"Large{number}": "x" * 2000 for number in range(3)}
+VALUES: dict[str, Any] = {"A": "a1", "B": "b1", "S": "secret", **LARGE}
+HOLDS = "/strongref/holds"
+
+
+def exported(values: dict[str, Any] = VALUES, **more: Any) -> dict[str, Any]:
+    return exports(values, **({"SecureKeys": ["S"]} if "S" in values else {}), **more)
+
+
+def lock(cloud: Cloud) -> None:
+    cloud.ssm(US).lock()
+
+
+def unlock(cloud: Cloud) -> None:
+    cloud.ssm(US).locked = {}
+
+
+def lose_head(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[HEAD])
+
+
+def lose_all(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[f"/{each}" for each in cloud.texts(US) if f"/{each}".startswith(HEAD)])
+
+
+def lose_part(cloud: Cloud) -> None:
+    cloud.ssm(US).delete_parameters(Names=[f"{HEAD}.2"])
+
+
+def scramble_head(cloud: Cloud) -> None:
+    cloud.ssm(US).put_parameter(Name=HEAD, Type="String", Value="by hand", Overwrite=True)
+
+
+WAYS = [lock, lose_head, lose_all, lose_part, scramble_head]
+
+
+def found(cloud: Cloud, region: str = US) -> list[Finding]:
+    """What the janitor of a region finds, and repairs."""
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)
+    return [each for tended in Janitor(ports, region, ACCOUNT).tend(cloud.clock) for each in tended.findings]
+
+
+@pytest.fixture
+def cloud() -> Cloud:
+    """A, which is plain, is imported by web; S is secure, and the record has several parts."""
+    cloud = Cloud()
+    deploy(cloud)
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    return cloud
+
+
+def deploy(cloud: Cloud, values: dict[str, Any] = VALUES, **more: Any) -> None:
+    cloud.deploy("network", EU, {"Exports": exported(values, **more)})
+
+
+without_a = {key: value for key, value in VALUES.items() if key != "A"}
+CHANGES: dict[str, Callable[[Cloud], object]] = {
+    "drop it": partial(deploy, values=without_a),
+    "drop all": partial(deploy, values={}),
+    "change it": partial(deploy, values={**VALUES, "A": "a2"}),
+    "change it and drop secrets": partial(deploy, values={"A": "a2", "B": "b1"}),
+    "move": partial(deploy, Region=AP),
+    "to another consumer": partial(deploy, Consumer="other"),
+    "delete the stack": lambda cloud: cloud.delete("network", EU),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("lose", WAYS)
+def test_a_claimed_value_is_refused_whatever_became_of_the_record(
+    cloud: Cloud, lose: Callable[[Cloud], None], change: str
+) -> None:
+    lose(cloud)
+    before = cloud.values(US)
+    with pytest.raises((ExportsInUseError, UndecryptableError)):
+        CHANGES[change](cloud)
+    after = cloud.values(US)
+    assert after[name("A")] == "a1"
+    assert cloud.claims(US, name("A")) == ["web"]
+    if change != "delete the stack":  # It is rolled back, well.
+        assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+        assert after == before
+    unlock(cloud)
+    deploy(cloud, Revision="2")  # Everything is normal again.
+    assert cloud.values(US) == before
+    with pytest.raises(ExportsInUseError):
+        CHANGES[change](cloud)
+    assert found(cloud) == []
+
+
+@pytest.mark.parametrize("lose", WAYS)
+def test_a_resource_that_is_removed_leaves_and_reports_what_is_claimed(
+    cloud: Cloud, lose: Callable[[Cloud], None]
+) -> None:
+    lose(cloud)
+    cloud.deploy("network", EU, {"Other": exports({"X": "x"}, Consumer="other")})
+    assert cloud.claims(US, name("A")) == ["web"]
+    assert [each.type for each in cloud.notices] == [NoticeType.VALUES_KEPT]
+    assert "A stays: imported by stack web" in cloud.stack("network", EU).reasons[-1]
+    unlock(cloud)
+    assert {each.kind for each in found(cloud)} == {FindingType.WITHDRAWN}
+    cloud.delete("web", US)
+    found(cloud)
+    assert [each for each in cloud.texts(US) if "/web/" in f"/{each}/"] == []
+
+
+@pytest.mark.parametrize("lose", [lock, lose_part, lose_all])
+def test_the_janitor_deletes_no_hold_and_no_place_because_of_it(lose: Callable[[Cloud], None]) -> None:
+    cloud = Cloud()
+    deploy(cloud, Hold="network-Exports")
+    cloud.deploy("web", US, {"Imports": imports("A", "S")})
+    holds = cloud.texts(EU)
+    assert any(each.startswith(HOLDS[1:]) for each in holds)
+    lose(cloud)
+    for region in (US, EU, US):
+        found(cloud, region)
+        cloud.clock.sleep(7200)
+    assert cloud.texts(EU) == holds
+    assert FindingType.WITHDRAWN not in {each.kind for each in found(cloud)}
+
+
+def test_what_a_failed_update_had_not_begun_to_write_is_left_as_it_is(cloud: Cloud) -> None:
+    """S is imported, so that its value cannot be told from another one while its key cannot be used."""
+    cloud.deploy("web", US, {"Imports": imports("A", "S")})
+    lock(cloud)
+    before = cloud.values(US)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {**VALUES, "B": "b2"})
+    assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+    assert cloud.values(US) == before
+    unlock(cloud)
+    deploy(cloud, {**VALUES, "B": "b2"})
+    assert cloud.values(US)[name("B")] == "b2"
+
+
+def test_what_a_failed_update_had_written_goes_back_when_the_key_is_back(cloud: Cloud) -> None:
+    cloud.deploy("web", US, {"Imports": imports("A", "S")})
+    stack = cloud.stack("network", EU)
+
+    def lock_then_fail(*_: object) -> frozenset[str]:
+        lock(cloud)
+        raise LaterResourceError
+
+    cloud._export, original = lock_then_fail, cloud._export  # type: ignore[method-assign,assignment]
+    with pytest.raises(UndecryptableError, match="S in us-east-1 cannot be decrypted"):
+        deploy(cloud, {**VALUES, "B": "b2"})
+    cloud._export = original  # type: ignore[method-assign]
+    assert stack.status == "UPDATE_ROLLBACK_FAILED"
+    unlock(cloud)
+    cloud.roll_back(stack)
+    assert stack.status == "UPDATE_ROLLBACK_COMPLETE"
+    assert cloud.values(US)[name("B")] == "b1"
+
+
+def test_the_hold_of_a_withdrawn_value_goes_at_once() -> None:
+    cloud = Cloud()
+    deploy(cloud, Hold="network-Exports")
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, {}, outputs=["network-Exports"])
+    assert cloud.claims(US, name("A")) == ["web"]
+    found(cloud)
+    assert [each for each in cloud.texts(EU) if each.startswith(HOLDS[1:])] == []
+
+
+def test_the_last_import_of_a_withdrawn_value_takes_the_mark_with_it(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {})
+    assert '"withdrawn":true' in cloud.texts(US)[HEAD[1:]]
+    assert {each.kind for each in found(cloud)} == {FindingType.WITHDRAWN}
+    cloud.deploy("web", US, {})
+    assert [each.kind for each in found(cloud)] == [FindingType.STRAY]
+    assert cloud.texts(US) == {}
