@@ -848,6 +848,15 @@ GUARDS = (
         must_fail=("test_a_plain_value_does_not_take_the_place_of_a_secret[",),
     ),
     Guard(
+        name="that a stack does not clean a label of the same name",
+        file="layers/core/strongref/protocol/imports.py",
+        function="Importer._delete",
+        find="request is not None and not request.shared and _",
+        instead="True",
+        tests=("tests/protocol/test_scenarios_rare.py", "-k", "prefix"),
+        must_fail=("test_a_stack_that_does_not_read_from_the_prefix_of_its_name_does_not_clean_it[",),
+    ),
+    Guard(
         name="that what a lost record may have held is refused like any other claimed value",
         file="layers/core/strongref/protocol/planner.py",
         function="_compare",

@@ -205,14 +205,22 @@ def test_a_value_that_was_put_back_is_like_any_other_once_it_is_claimed_again(cl
 def test_what_was_cleaned_up_with_its_consumer_does_not_come_back(cloud: Cloud) -> None:
     cloud.delete("web", US)
     assert cloud.values(US) == {}
-    assert found(cloud) == []
+    assert {each.kind for each in found(cloud)} == {FindingType.CLEANED_UP}
     assert cloud.values(US) == {}
+
+
+def test_a_value_for_a_label_that_is_gone_is_found(cloud: Cloud) -> None:
+    cloud.deploy("other", EU, {"Exports": exports("payments", A="a1", B="b1")})
+    gone = f"/strongref/exports/payments/{ACCOUNT}/{EU}/other/B"
+    cloud.ssm(US).delete_parameters(Names=[gone])
+    assert found(cloud) == [Finding(FindingType.CLEANED_UP, gone, (arn(cloud, "other", EU),))]
 
 
 def test_what_is_being_cleaned_up_does_not_come_back_either(cloud: Cloud) -> None:
     cloud.ssm(US).delete_parameters(Names=[name("A")])
     cloud.stack("web", US).status = "DELETE_IN_PROGRESS"
-    assert found(cloud) == []
+    assert [each.kind for each in found(cloud)] == [FindingType.CLEANED_UP]
+    assert name("A")[1:] not in cloud.texts(US)
 
 
 def test_a_shared_value_that_is_gone_always_comes_back(cloud: Cloud) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -218,13 +219,30 @@ def test_a_failed_update_whose_import_was_replaced_in_the_same_stack() -> None:
     assert cloud.claims(US, name("A")) == ["web"]
 
 
-def test_a_consumer_that_imports_shared_values_alone_cleans_its_prefix_too() -> None:
+@pytest.mark.parametrize("reads", [{"Shared": "true"}, {"Consumer": "api"}, {"Names": "no list"}], ids=str)
+def test_a_stack_that_does_not_read_from_the_prefix_of_its_name_does_not_clean_it(reads: dict[str, Any]) -> None:
+    """Others import by the label `web`, and know nothing of the stack."""
     cloud = begun(Cloud(), A="a1")
-    cloud.deploy("other", EU, {"Exports": {"Region": US, "Values": {"S": "s"}}})
-    cloud.deploy("web", US, {"Imports": imports("S", Shared="true") | {"From": {"Stack": "other", "Region": EU}}})
+    cloud.deploy("other", EU, {"Exports": {"Region": US, "Values": {"A": "s"}}})
+    cloud.deploy("api", EU, {"Exports": {"Region": US, "Consumer": "api", "Values": {"A": "a"}}})
+    source = {"From": {"Stack": "api" if "Consumer" in reads else "other", "Region": EU}}
+    web = cloud.deploy("web", US, {"Imports": imports("A", Shared="true") | {"From": {"Stack": "other", "Region": EU}}})
+    if "Names" in reads:
+        before = web.resources["Imports"]
+        web.resources["Imports"] = replace(before, properties={**before.properties, **reads})  # as of a later version
+    else:
+        cloud.deploy("web", US, {"Imports": imports("A", **reads) | source})
     cloud.delete("web", US)
-    assert list(cloud.values(US)) == [name("S", "_shared", "other")]
-    assert cloud.claims(US, name("S", "_shared", "other")) == []
+    assert cloud.values(US)[name("A")] == "a1"
+
+
+def test_a_nested_stack_cleans_the_prefix_of_its_root_if_it_reads_from_it() -> None:
+    cloud = begun(Cloud(), A="a1")
+    root = cloud.deploy("web", US, {})
+    cloud.deploy("web-Nested-1", US, {"Imports": imports("A")}, root=root.arn)
+    root.status = "DELETE_IN_PROGRESS"
+    cloud.delete("web-Nested-1", US)
+    assert cloud.values(US) == {}
 
 
 def test_values_whose_record_has_many_parts_are_changed_and_dropped() -> None:

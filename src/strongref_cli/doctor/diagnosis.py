@@ -106,6 +106,7 @@ _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.STRAY: "no record publishes it; --fix deletes it",
     FindingType.WITHDRAWN: "kept for its importers; it is deleted with the last import",
     FindingType.MISSING: "--fix restores it; then deploy its importers with another Revision",
+    FindingType.CLEANED_UP: "it went with its consumer; if someone deleted it, strongref republish restores it",
     FindingType.RESTORED: "its claims were lost; deploy its importers with another Revision",
     FindingType.CHANGED_BY_HAND: "deploy the producer with another Revision of its Export",
     FindingType.FOREIGN: "no stack that exports here made it; move or delete it",

@@ -50,6 +50,8 @@ class FindingType(StrEnum):
     """A value that no record holds any more, kept for those who import it."""
     MISSING = "missing"
     """A record holds it, its consumer exists, and the value has gone: it comes back, but the claims on it are lost."""
+    CLEANED_UP = "cleaned-up"
+    """A record holds it, no stack has its consumer's name, and the value has gone: with its consumer, or by hand."""
     RESTORED = "restored"
     """A value that was put back, and that nobody has claimed since: its importers have to be deployed again."""
     CHANGED_BY_HAND = "changed-by-hand"
@@ -91,7 +93,7 @@ class FindingType(StrEnum):
                 return Resolution.REPORTED
             case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL:
                 return Resolution.REPORTED
-            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED:
+            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED | FindingType.CLEANED_UP:
                 return Resolution.NOTED
         return Resolution.REPAIRED
 
@@ -166,8 +168,7 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     _examine_orphans(scope, orphaned, found, repairs)
     if found.stored.keys() <= live.keys() | repairs.delete:
         _delete_marks(scope, found, repairs)
-    if found.awaited:
-        _find_missing(scope, live, found, repairs)
+    _find_missing(scope, live, found, repairs)
     return repairs
 
 
@@ -283,6 +284,8 @@ def _find_missing(
 ) -> None:
     for key, records in live.items():
         if key not in found.stored:
-            record = next(iter(records.values()))
-            repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
-            repairs.findings.append(Finding(FindingType.MISSING, scope.parameter_name(key), (record.stack,)))
+            kind, record = FindingType.CLEANED_UP, next(iter(records.values()))
+            if found.awaited:
+                kind = FindingType.MISSING
+                repairs.put_back[key] = (record.values[key], RecordedExports(records, torn=False).tags(key))
+            repairs.findings.append(Finding(kind, scope.parameter_name(key), (record.stack,)))

@@ -119,7 +119,9 @@ class Importer:
         holder = FenceHolder(event.logical_id, f"the cleanup of stack {stack.name}")
         release = ClaimRelease(self.ports, clock, stack.region, claim_tag(generation), holder)
         policy = POLICIES[phase_of(event.request_type, lambda: root)].imports
-        consumer_goes = root is not None and policy is ImportPolicy.CLEAN
+        # A stack may have the name of a label that others import by: only who reads from a prefix cleans it.
+        reads_own = request is not None and not request.shared and (request.consumer or name) == name
+        consumer_goes = root is not None and policy is ImportPolicy.CLEAN and reads_own
         scopes: Iterable[ExportScope] = ()
         if request is None:
             scopes = release.release_everything()
