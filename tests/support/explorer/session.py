@@ -18,6 +18,7 @@ from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -82,6 +83,9 @@ class Session:
     def now(self) -> datetime:
         is_slow = self.slow_after and self.at >= self.slow_after
         return NOW + SLOW if is_slow else NOW
+
+    def earliest(self) -> datetime:
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def sleep(self, seconds: float) -> None:
         """Ticks, each an operation, if reads lag. A pause in which others are waited for is an operation of its own."""
