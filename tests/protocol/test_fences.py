@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 REGION = "us-east-1"
 LATENCY = 0.1
+SECOND = timedelta(seconds=1)
 UNTIL = EPOCH + timedelta(hours=1)
 EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1", UNTIL)
 OTHER = FenceHolder("release", "strongref release")
@@ -447,3 +448,18 @@ def test_a_fence_that_is_let_expire_stands_no_longer_than_reads_and_clocks_are_o
 
     world.time.run(look)
     assert lag.seconds + CLOCK_SKEW_SECONDS < stood[-1] < lag.after_writing + CLOCK_SKEW_SECONDS + 2 * LATENCY
+
+
+def test_a_clock_that_is_corrected_meanwhile_does_not_shorten_the_wait() -> None:
+    class Corrected(FakeClock):
+        ahead = timedelta(0)
+
+        def now(self) -> datetime:
+            return super().now() + self.ahead
+
+    clock, lag = Corrected(), ReadLag(2.0)
+    ssm = FakeSsm(REGION, clock=clock.now, before_call=lambda *_: setattr(clock, "ahead", clock.ahead + SECOND))
+    limiter = RateLimiter(RateLimits())
+    ports = replace(World().ports(), stores=lambda *at: SsmStore(ssm.as_client(), at[0], limiter, at[1]), lag=lag)
+    behind_fences(ports, clock, [(REGION, SCOPE)], OTHER, lambda _: None)
+    assert sum(clock.slept) >= lag.before_reading

@@ -158,15 +158,15 @@ class FenceLease(OnClock):
     fences: Sequence[OwnFence]
     reserve: float  # the seconds of the invocation that are kept for taking the fences away
     ends: datetime  # until when calls may begin, if the fences are not renewed
-    began: datetime  # when the last of them was created, at the latest
+    began: float  # what remained of the invocation when the last of them was created, at the latest
     has_written: bool = False  # whether a call was made behind the fences that may change what others read
     _renewing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
-        lease = cls(clock, fences, reserve, clock.now(), clock.now())
+        lease = cls(clock, fences, reserve, clock.now(), clock.remaining())
         lease._put_up(clock)
-        lease.began = clock.now()
+        lease.began = clock.remaining()  # A duration: a clock that is corrected meanwhile does not shorten it.
         return lease
 
     def remaining(self) -> float:
@@ -194,7 +194,7 @@ class FenceLease(OnClock):
         Raises:
             InvocationTimeoutError: the invocation has no time for it.
         """
-        seconds = lag.before_reading - (self.clock.now() - self.began).total_seconds()
+        seconds = lag.before_reading - (self.began - self.clock.remaining())
         if seconds <= 0:
             return
         if seconds > self._left:
