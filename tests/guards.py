@@ -252,6 +252,15 @@ GUARDS = (
         ),
     ),
     Guard(
+        name="that a command waits as long as the functions of all its regions",
+        file="src/strongref_cli/install/installed.py",
+        function="read_lag",
+        find="max(found, default=DEFAULT_LAG)",
+        instead="DEFAULT_LAG",
+        tests=("tests/cli/doctor/test_read_lag.py",),
+        must_fail=("test_it_is_the_largest_of_the_installations", "test_every_command_that_changes_exports_takes_it["),
+    ),
+    Guard(
         name="the look before the wait",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",

@@ -65,17 +65,20 @@ class ToolSession(NamedTuple):
         clients = Clients(Session(profile_name=profile), clock.watch)
         return cls(clients, RateLimiter(RateLimits.from_environment()), clock)
 
-    def ports(self, account: str = "", kms_key: Callable[[str], str] = default_key) -> Ports:
+    def ports(
+        self, account: str = "", kms_key: Callable[[str], str] = default_key, lag: ReadLag | None = None
+    ) -> Ports:
         """The ports of the export protocol; stacks of `account` may be described, by default none.
 
-        `kms_key` is as for `Stores`; by default, it is the one that the environment names.
+        `kms_key` is as for `Stores`; by default, it is the one that the environment names, and so is `lag`. Whatever
+        changes exports needs that of the installations: `strongref_cli.install.installed` has both.
         """
         return Ports(
             stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),
-            lag=ReadLag.from_environment(),
+            lag=lag or ReadLag.from_environment(),
         )
 
     def accounts(self, region: str, role: str | None) -> Accounts:
