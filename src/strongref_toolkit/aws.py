@@ -94,7 +94,8 @@ class Accounts:
                 aws_access_key_id=given["AccessKeyId"],
                 aws_secret_access_key=given["SecretAccessKey"],
                 aws_session_token=given["SessionToken"],
-            )
+            ),
+            self._own.watch,
         )
 
 

@@ -40,6 +40,25 @@ class CallerDeniedError(AccessDeniedError):
     )
 
 
+class UnknownTimeError(StrongRefError):
+    """No answer of AWS had a date, so nothing can be said about fences, whose times are AWS's."""
+
+    sentence = (
+        "AWS's time is unknown: its responses have no Date header. Check which proxy removes it, or run the command "
+        "on another machine."
+    )
+
+
+class ClockJumpedError(StrongRefError):
+    """The machine was suspended, or its clock was set. Fences may have expired meanwhile."""
+
+    seconds: int  # by how much
+    sentence = (
+        "This machine's clock jumped by {seconds} seconds: the machine was suspended, or its clock was set. "
+        "Others may have made changes in that time. Run the command again."
+    )
+
+
 class AwsCallError(ResolveError):
     counted = ErrorMetric.ERRORS
     action: str  # the API action, as in `DescribeStacks`

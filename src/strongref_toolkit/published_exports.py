@@ -104,11 +104,11 @@ class PublishedExports:
 
     def _missing(self, scope: ExportScope, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(scope.producer)
-        now = self._clock.now()
+        earliest = self._clock.earliest()
         for fence in fences_below(
             self._store, scope.path("fences")
         ).values():  # expired ones too: a reader deletes nothing
-            if fence.is_live(now):
+            if fence.is_live(earliest):
                 return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED
         whom = f"{'to all' if shared else f'to consumer {scope.consumer}'} in {self._store.region}"

@@ -22,9 +22,9 @@ from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
-from strongref.runtime.clock import SystemClock
 from strongref.text import did_you_mean
 from strongref_toolkit.aws import Accounts, Aws
+from strongref_toolkit.clock import AwsClock
 from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_to_stderr
 
@@ -61,21 +61,24 @@ class ToolSession(NamedTuple):
         The credentials of `profile` are used even if the environment has others, unlike with `AWS_PROFILE`.
         """
         log_to_stderr()
-        return cls(
-            Clients(Session(profile_name=profile)), RateLimiter(RateLimits.from_environment()), SystemClock(_HOUR)
-        )
+        clock = AwsClock(_HOUR)
+        clients = Clients(Session(profile_name=profile), clock.watch)
+        return cls(clients, RateLimiter(RateLimits.from_environment()), clock)
 
-    def ports(self, account: str = "", kms_key: Callable[[str], str] = default_key) -> Ports:
+    def ports(
+        self, account: str = "", kms_key: Callable[[str], str] = default_key, lag: ReadLag | None = None
+    ) -> Ports:
         """The ports of the export protocol; stacks of `account` may be described, by default none.
 
-        `kms_key` is as for `Stores`; by default, it is the one that the environment names.
+        `kms_key` is as for `Stores`; by default, it is the one that the environment names, and so is `lag`. Whatever
+        changes exports needs that of the installations: `strongref_cli.install.installed` has both.
         """
         return Ports(
             stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
             stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),
-            lag=ReadLag.from_environment(),
+            lag=lag or ReadLag.from_environment(),
         )
 
     def accounts(self, region: str, role: str | None) -> Accounts:

@@ -55,6 +55,8 @@ class FakeClock:
     def now(self) -> datetime:
         return datetime(2025, 1, 1, tzinfo=UTC)
 
+    earliest = now
+
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
 

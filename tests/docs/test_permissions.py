@@ -297,7 +297,9 @@ def story() -> frozenset[Call]:
     del cloud.stack("web", US).resources["Imports"]  # its claim is stale
     cloud.ssm(US).delete_parameters(Names=[f"/strongref/exports/web/{ACCOUNT}/{EU}/network/C"])
     dead = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Dead"
-    cloud.ssm(US).put_parameter(Name=dead, Type="String", Value='{"by": "x", "until": "2001-01-01T00:00:00+00:00"}')
+    cloud.ssm(US).put_parameter(
+        Name=dead, Type="String", Value='{"by":"x","until":"2001-01-01T00:00:00+00:00","for":-9}'
+    )
     assert {finding.kind for finding in cloud.tend(US)} == {
         FindingType.STALE_CLAIM,
         FindingType.MISSING,

@@ -48,6 +48,14 @@ TEXTS = {
         "credentials and permissions, the account and the region."
     ),
     "resolve-region": ("No region: give --region, set AWS_REGION, or write @REGION at the end of the token."),
+    "resolve-time": (
+        "AWS's time is unknown: its responses have no Date header. Check which proxy removes it, or run the "
+        "command on another machine."
+    ),
+    "resolve-clock": (
+        "This machine's clock jumped by 1800 seconds: the machine was suspended, or its clock was set. Others "
+        "may have made changes in that time. Run the command again."
+    ),
     "resolve-account": (
         "Account 222222222222 is not the caller's own. Give the role to assume in it: --role "
         "arn:aws:iam::ACCOUNT:role/NAME (ACCOUNT stands for the account)."

@@ -175,13 +175,15 @@ def test_an_export_that_is_being_written_is_waited_for_and_then_reported(cloud: 
 def test_what_is_missing_behind_a_fence_may_be_coming(cloud: Cloud) -> None:
     fence = f"{ExportScope(SHARED, NETWORK).path('fences')}/Exports.x"
     cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
-    with pytest.raises(ChangingError, match="by x, until 2099"):
+    with pytest.raises(ChangingError, match="by x, until 2025-01-01 00:15"):
         source(cloud).fetch(token("network.New"))
 
 
 def test_a_fence_past_its_time_is_no_change_and_is_left_to_those_who_write(cloud: Cloud) -> None:
     fence = f"{ExportScope(SHARED, NETWORK).path('fences')}/Exports.x"
-    cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"1999-01-01T00:00:00+00:00"}')
+    cloud.ssm(US).put_parameter(
+        Name=fence, Type="String", Value='{"by":"x","until":"1999-01-01T00:00:00+00:00","for":-9}'
+    )
     with pytest.raises(NotExportedError):
         source(cloud).fetch(token("network.New"))
     assert cloud.ssm(US).get_parameters(Names=[fence])["Parameters"]

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
-from strongref.contract.values import ParameterType
+from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
-from strongref.protocol.fences import FENCE_SECONDS, FenceHolder, OwnFence
+from strongref.protocol.fences import FENCE_SECONDS, LIFETIME, FenceHolder, OwnFence, live_fence
+from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import in_turn
-from strongref.protocol.time import Patience
+from strongref.protocol.time import CLOCK_SKEW_SECONDS, Patience
 from strongref.refusals import ChangingError
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
@@ -27,14 +28,18 @@ from tests.support.fake_ssm import EPOCH, FakeClock, FakeSsm
 from tests.support.virtual_time import VirtualClock, VirtualTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
 
+    from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock
+    from tests.support.fake_ssm import FakeParameter
 
 T = TypeVar("T")
 
 REGION = "us-east-1"
 LATENCY = 0.1
+SECOND = timedelta(seconds=1)
 UNTIL = EPOCH + timedelta(hours=1)
 EXPORTER = FenceHolder("Exports", "Exports of stack network", "request-1", UNTIL)
 OTHER = FenceHolder("release", "strongref release")
@@ -45,8 +50,11 @@ class World:
 
     def __init__(self) -> None:
         self.time = VirtualTime()
-        self.ssm = FakeSsm(REGION, before_call=lambda *_: self.time.sleep(LATENCY))
+        self.ssm = FakeSsm(REGION, clock=self.now, before_call=lambda *_: self.time.sleep(LATENCY))
         self.tokens = 0
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=self.time.seconds)
 
     def token(self) -> str:
         self.tokens += 1
@@ -78,15 +86,14 @@ class World:
     @property
     def fences(self) -> dict[str, Fence]:
         below = {name: found for name, found in self.ssm.parameters().items() if "/fences/" in name}
-        return {name.rpartition("/")[2]: _decoded(found.text) for name, found in below.items()}
+        return {name.rpartition("/")[2]: _decoded(found) for name, found in below.items()}
 
     def watch(self, seconds: float) -> list[float]:
         """How long the fences still stand, at each second, in seconds."""
         seen = []
         for _ in range(int(seconds)):
             self.time.sleep(1)
-            now = EPOCH + timedelta(seconds=self.time.seconds)
-            seen += [(fence.expires_at - now).total_seconds() for fence in self.fences.values()]
+            seen += [(fence.expires_at - self.now()).total_seconds() for fence in self.fences.values()]
         return seen
 
 
@@ -94,10 +101,8 @@ class KilledError(BaseException):
     """The function's process ends."""
 
 
-def _decoded(text: str) -> Fence:
-    from strongref.contract.values import Parameter  # noqa: PLC0415
-
-    return Fence.decode(Parameter("", ParameterType.STRING, text, 1, ""))
+def _decoded(found: FakeParameter) -> Fence:
+    return Fence.decode(Parameter("", ParameterType.STRING, found.text, 1, found.modified.isoformat()))
 
 
 def test_a_fence_never_stands_for_long_and_never_falls_while_someone_works_behind_it() -> None:
@@ -379,3 +384,82 @@ def test_the_fences_of_one_region_are_one_queue_however_many_there_are() -> None
     assert [each.store.region for each in fenced] == [region for region, _ in sites]
     assert max(asked) == [3, 3]
     assert max(map(len, asked)) == 2
+
+
+class LateAnswers:
+    """A store with one fence, whose answers take their time to arrive."""
+
+    side_by_side = staticmethod(in_turn)
+
+    def __init__(self, clock: FakeClock, fence: Fence, seconds: float) -> None:
+        self.clock, self.seconds = clock, seconds
+        self.fence = Parameter("x", ParameterType.STRING, fence.encode(), 1, clock.now().isoformat())
+        self.deleted: list[str] = []
+
+    def under(self, _path: str) -> dict[str, Parameter]:
+        self.clock.sleep(self.seconds)
+        return {"x": self.fence}
+
+    def delete(self, names: Iterable[str]) -> None:
+        self.deleted += names
+
+
+READERS: dict[str, Callable[[LateAnswers], object]] = {
+    "an import": lambda store: live_fence(cast("Store", store), SCOPE, store.clock),
+    "a change": lambda store: OwnFence.of(
+        replace(World().ports(), stores=lambda *_: cast("Store", store)), REGION, SCOPE, OTHER
+    ).others(store.clock, at_first=True),
+    "the janitor": lambda store: list(
+        Janitor(World().ports(), REGION, "1")._expired(cast("Store", store), store.clock)
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("before", "seconds"), [(LIFETIME.total_seconds() + CLOCK_SKEW_SECONDS - 0.1, 0), (80, 60)], ids=["skew", "late"]
+)
+def test_a_fence_is_judged_by_the_earliest_time_at_which_it_may_have_been_read(
+    before: float, seconds: float, reader: str
+) -> None:
+    """It may have been renewed since, and its reader's clock may be ahead."""
+    clock = FakeClock()
+    store = LateAnswers(clock, Fence("somebody", clock.now() + LIFETIME, lifetime=LIFETIME), seconds)
+    clock.sleep(before)
+    READERS[reader](store)
+    assert store.deleted == []
+    clock.sleep(30)
+    READERS[reader](store)
+    assert store.deleted == ["x"]
+
+
+def test_a_fence_that_is_let_expire_stands_no_longer_than_reads_and_clocks_are_off() -> None:
+    world, lag = World(), ReadLag(2.0)
+    clock = VirtualClock.lasting(world.time, 885)
+    own = OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)
+    store = world.ports().stores(REGION, clock)
+    stood: list[float] = []
+
+    def look() -> None:
+        own.let_expire(clock, lag)
+        began = world.time.seconds
+        while live_fence(store, SCOPE, clock):
+            stood.append(world.time.seconds - began)
+
+    world.time.run(look)
+    assert lag.seconds + CLOCK_SKEW_SECONDS < stood[-1] < lag.after_writing + CLOCK_SKEW_SECONDS + 2 * LATENCY
+
+
+def test_a_clock_that_is_corrected_meanwhile_does_not_shorten_the_wait() -> None:
+    class Corrected(FakeClock):
+        ahead = timedelta(0)
+
+        def now(self) -> datetime:
+            return super().now() + self.ahead
+
+    clock, lag = Corrected(), ReadLag(2.0)
+    ssm = FakeSsm(REGION, clock=clock.now, before_call=lambda *_: setattr(clock, "ahead", clock.ahead + SECOND))
+    limiter = RateLimiter(RateLimits())
+    ports = replace(World().ports(), stores=lambda *at: SsmStore(ssm.as_client(), at[0], limiter, at[1]), lag=lag)
+    behind_fences(ports, clock, [(REGION, SCOPE)], OTHER, lambda _: None)
+    assert sum(clock.slept) >= lag.before_reading

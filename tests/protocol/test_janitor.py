@@ -25,7 +25,7 @@ from tests.support.fake_ssm import FakeClock
 EU, US = "eu-west-1", "us-east-1"
 SCOPE = f"web/{ACCOUNT}/{EU}/network"
 OTHER_SCOPE = f"web/{ACCOUNT}/{EU}/other"
-OLD_FENCE = '{"by": "x", "until": "2001-01-01T00:00:00+00:00"}'
+OLD_FENCE = '{"by": "x", "until": "2001-01-01T00:00:00+00:00", "for": -2}'
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
 
@@ -129,7 +129,7 @@ def test_a_claim_of_another_account_of_which_nobody_can_be_asked_is_left_alone(
 
 
 def test_a_fence_whose_holder_died_is_taken_away_and_one_that_stands_is_not(cloud: Cloud) -> None:
-    put_up_fence(cloud, "Dead.1", -1)
+    put_up_fence(cloud, "Dead.1", -2)
     put_up_fence(cloud, "Alive.1", 60)
     assert found(cloud) == [Finding(FindingType.EXPIRED_FENCE, name("Dead.1", "fences"))]
     assert [text for text in cloud.texts(US) if "fences" in text] == [name("Alive.1", "fences").removeprefix("/")]
@@ -137,7 +137,8 @@ def test_a_fence_whose_holder_died_is_taken_away_and_one_that_stands_is_not(clou
 
 
 def put_up_fence(cloud: Cloud, holder: str, seconds: float) -> None:
-    fence = Fence("somebody", cloud.clock.now() + timedelta(seconds=seconds))
+    lifetime = timedelta(seconds=seconds)
+    fence = Fence("somebody", cloud.clock.now() + lifetime, lifetime=lifetime)
     cloud.ssm(US).put_parameter(Name=name(holder, "fences"), Type="String", Value=fence.encode())
 
 

@@ -21,12 +21,13 @@ from strongref.protocol import lag
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.export_attempt import ExportAttempt
-from strongref.protocol.fences import CLOCK_SKEW_SECONDS, FENCE_SECONDS, OwnFence
+from strongref.protocol.fences import FENCE_SECONDS, OwnFence
 from strongref.protocol.lag import MARGIN, MAX_LAG, ReadLag
 from strongref.protocol.plan import Create, ExportPlan
 from strongref.protocol.recreation import PatientWriter
 from strongref.protocol.side_by_side import Work, carry_out, in_turn
 from strongref.protocol.stored_exports import ExportIdentity
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref.refusals import ForeignParameterError
 from tests.support.builders import SCOPE
 from tests.support.explorer.cases import (

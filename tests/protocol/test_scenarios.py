@@ -306,12 +306,14 @@ def test_an_import_waits_for_a_change_and_says_so_if_it_goes_on(claimed: Cloud) 
     fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.x"
     far = '{"by":"Exports of stack network","until":"2026-01-01T00:00:00+00:00"}'
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=far)
-    with pytest.raises(ChangingError, match=r"being changed right now \(by Exports of stack network, until 2026"):
+    with pytest.raises(
+        ChangingError, match=r"being changed right now \(by Exports of stack network, until 2025-01-01 00:15"
+    ):
         claimed.deploy("api", US, {"Imports": imports("B", Consumer="web")})
     assert claimed.claims(US, name("B")) == []
     with pytest.raises(ChangingError):
         claimed.deploy("network", EU, {"Exports": exports({"A": "a1"})})
-    near = '{"by":"somebody","until":"2025-01-01T00:00:05+00:00"}'
+    near = '{"by":"somebody","until":"2025-01-01T00:00:05+00:00","for":5}'
     claimed.clock.slept.clear()
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=near, Overwrite=True)
     claimed.deploy("api", US, {"Imports": imports("B", Consumer="web")})
@@ -562,7 +564,7 @@ def test_a_create_that_never_answered_leaves_claims_that_its_delete_finds(claime
 def test_two_exporters_at_one_place_do_not_meet(claimed: Cloud) -> None:
     """A dead exporter's fence is waited for, deleted when it expires, and the work is done."""
     fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.dead"
-    near = '{"by":"somebody","until":"2025-01-01T00:00:30+00:00"}'
+    near = '{"by":"somebody","until":"2025-01-01T00:00:30+00:00","for":30}'
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=near)
     claimed.deploy("network", EU, {"Exports": exports({"A": "a1", "B": "b2"})})
     assert 30 <= sum(claimed.clock.slept) <= 34

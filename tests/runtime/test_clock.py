@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref.runtime.clock import RESPONSE_SECONDS, SHUTDOWN_SECONDS, SystemClock
 from tests.support.response_server import FakeContext
 
@@ -42,6 +43,11 @@ def test_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_now_is_aware_and_in_utc() -> None:
     assert SystemClock.of(FakeContext(9)).now().tzinfo is UTC
+
+
+def test_a_functions_clock_may_be_a_second_ahead() -> None:
+    clock = SystemClock.of(FakeContext(9))
+    assert (clock.now() - clock.earliest()).total_seconds() == pytest.approx(CLOCK_SKEW_SECONDS, abs=0.1)
 
 
 def test_sleeping_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,12 @@ class Cloud(CloudFormation):
 
     def ssm(self, region: str) -> FakeSsm:
         if region not in self.regions:
-            self.regions[region] = self._new_ssm(region, ACCOUNT, before_call=lambda *call: self.calls.append(call))
+            self.regions[region] = self._new_ssm(
+                region,
+                ACCOUNT,
+                clock=lambda: self.now() or self.clock.now(),
+                before_call=lambda *call: self.calls.append(call),
+            )
         return self.regions[region]
 
     def values(self, region: str) -> dict[str, str]:

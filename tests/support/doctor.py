@@ -45,7 +45,7 @@ def findings(run: Run, *options: str) -> list[tuple[str, str, str]]:
 
 
 def put_up_fence(account: Account, holder: str, *, by: str, until: str, done: bool = False) -> None:
-    text = json.dumps({"by": by, "until": until, "done": done})
+    text = json.dumps({"by": by, "until": until, "for": -60, "done": done})
     account.ssm(US).put_parameter(Name=f"{FENCES}/{holder}", Type="String", Value=text)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
@@ -27,6 +27,28 @@ _made: dict[tuple[str | bool | None, ...], object] = {}
 _making = Lock()
 
 
+class _Events:
+    """The events of a client that outlives a test: what is registered is removed after it."""
+
+    registered: ClassVar[list[Callable[[], object]]] = []
+
+    def __init__(self, events: Any) -> None:
+        self._events = events
+
+    def register_first(self, name: str, handler: Callable[..., object]) -> None:
+        self._events.register_first(name, handler)
+        self.registered.append(partial(self._events.unregister, name, handler))
+
+    def register_last(self, name: str, handler: Callable[..., object]) -> None:
+        self._events.register_last(name, handler)
+        self.registered.append(partial(self._events.unregister, name, handler))
+
+    @classmethod
+    def forget(cls) -> None:
+        while cls.registered:
+            cls.registered.pop()()
+
+
 @contextmanager
 def empty_aws(monkeypatch: pytest.MonkeyPatch, region: str = "") -> Iterator[None]:
     """Have one, with this region as the environment's.
@@ -44,8 +66,11 @@ def empty_aws(monkeypatch: pytest.MonkeyPatch, region: str = "") -> Iterator[Non
     if region:
         monkeypatch.setenv("AWS_REGION", region)
     monkeypatch.setattr(Clients, "_make", _made_once)
-    with mock_aws():
-        yield
+    try:
+        with mock_aws():
+            yield
+    finally:
+        _Events.forget()
 
 
 def _made_once(self: Clients, service: str, region: str) -> object:
@@ -57,8 +82,10 @@ def _made_once(self: Clients, service: str, region: str) -> object:
         whose = (given.access_key, given.token) if given else ()
         key = (self._session is _session_of_functions(), *whose, service, region)
         if key not in _made:
-            _made[key] = _make(self, service, region)
-        return _made[key]
+            _made[key] = _make(Clients(self._session), service, region)
+        client: Any = _made[key]
+        self.watch(_Events(client.meta.events))
+        return client
 
 
 def intercept(monkeypatch: pytest.MonkeyPatch, answer: Callable[[BaseClient, str, dict[str, Any]], Any]) -> None:

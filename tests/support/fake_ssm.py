@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from botocore.exceptions import ClientError
 
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from tests.support import ssm_rules
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ class FakeClock:
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=sum(self.slept))
 
+    def earliest(self) -> datetime:
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
+
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.on_sleep(sum(self.slept))
@@ -95,8 +99,9 @@ class FakeSsm:
         Args:
             region: part of the parameters' ARNs.
             account: likewise.
-            clock: gives LastModifiedDate; by default it counts the writes to each name, across deletions, so that
-                a parameter that is created again differs from the one before, and runs are alike.
+            clock: gives LastModifiedDate; by default, only the writes to each name are counted. Either way they count,
+                across deletions, so that a parameter that is created again differs from the one before, and runs are
+                alike.
             empty_pages: put a page without parameters, but with a token, before each page, as AWS may.
             before_call: see above.
         """
@@ -143,7 +148,9 @@ class FakeSsm:
             tier=_tier(request, found),
             text=request["Value"],
             version=found.version + 1 if found else 1,
-            modified=self._clock() if self._clock else EPOCH + timedelta(seconds=writes),
+            modified=self._clock() + timedelta(microseconds=writes)
+            if self._clock
+            else EPOCH + timedelta(seconds=writes),
             tags=found.tags if found else _sorted_tags(request.get("Tags", ())),
         )
         self._set(name, Slot(writes, parameter))

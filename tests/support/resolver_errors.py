@@ -55,6 +55,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-variable": lambda: errors.NoSuchVariableError("DOMAIN"),
     "resolve-fetch": lambda: toolkit_errors.AwsCallError("GetParameters", "/site/domain", EU, "AccessDeniedException"),
     "resolve-region": toolkit_errors.NoRegionError,
+    "resolve-time": toolkit_errors.UnknownTimeError,
+    "resolve-clock": lambda: toolkit_errors.ClockJumpedError(1800),
     "resolve-account": lambda: NoWayInError("222222222222"),
     "resolve-not-enabled": lambda: errors.NotEnabledError("${ssm:/site/domain}", "--with ssm"),
     "resolve-sensitive": lambda: toolkit_errors.SecureValueError("${ssm:/db/password}"),

@@ -14,6 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.aws.in_threads import Batch
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from tests.support.fake_ssm import EPOCH
 
 if TYPE_CHECKING:
@@ -115,6 +116,9 @@ class VirtualClock:
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=self.time.seconds)
+
+    def earliest(self) -> datetime:
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def sleep(self, seconds: float) -> None:
         self.time.sleep(seconds)

@@ -142,13 +142,13 @@ def in_progress(region: str, path: str) -> Problem:
     return Problem(region, DoctorFinding.IN_PROGRESS, Severity.NOTE, _protected(path), step, (), path)
 
 
-def fences(region: str, found: Mapping[str, Fence], now: datetime) -> Iterator[Problem]:
-    """The fences of a region, by parameter name, except those whose work is done; `now` is in UTC."""
+def fences(region: str, found: Mapping[str, Fence], earliest: datetime) -> Iterator[Problem]:
+    """The fences of a region, by parameter name, except those whose work is done; `earliest` as for `Fence.is_live`."""
     for name, fence in found.items():
         if fence.finished or fence.newer:  # The janitor finds those of a later format.
             continue
         held = f"held by {cut(fence.held_by, 200)} until {fence.expires_at:%Y-%m-%d %H:%M:%S} UTC"
-        if not fence.is_live(now):
+        if not fence.is_live(earliest):
             step = f"{held}, which has crashed; --fix deletes it"
             yield Problem(region, FindingType.EXPIRED_FENCE, Severity.REPAIRABLE, _subject(name), step, (), name)
         elif not fence.readable:

@@ -143,13 +143,14 @@ class Examination:
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
         """What the names and texts of a region's parameters show."""
+        earliest = self.clock.earliest()
         everything = self.ports.stores(stored.region, self.clock).under("/strongref")
         sizes = {name: len(parameter.text.encode()) for name, parameter in everything.items()}
         yield from near_limits(stored, sizes, len(everything))
         traces = [Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)]
         yield from released(stored.region, [trace for trace in traces if trace])
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}
-        yield from fences(stored.region, found, self.clock.now())
+        yield from fences(stored.region, found, earliest)
 
     def repair(self, regions: Sequence[str]) -> tuple[list[Problem], list[RegionFailure]]:
         """Repair what is safe to repair in these regions, and return what was repaired, except fences, and what failed.

@@ -10,10 +10,10 @@ from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON
 from strongref.text import attribute_name, cut
 from strongref_cli.doctor.releasing import by_import, claims_of, claims_on, release
-from strongref_cli.install.installed import notify
+from strongref_cli.install.installed import notify, read_lag
 from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import participant_of
-from strongref_cli.overview.region_reading import reading, status, uses_of
+from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of
 from strongref_cli.overview.states import ImportState
 from strongref_cli.overview.texts import participant_document, participant_text, place_document, time_text
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
@@ -44,7 +44,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
         exported = [value for each in uses for value in each.exports]
-        ports = session.ports(aws.accounts.own)
+        ports = session.ports(aws.accounts.own, lag=read_lag(session, regions_of(exported)))
         there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
         claimed = claims_of(there, args.consumer)
         if not claimed:

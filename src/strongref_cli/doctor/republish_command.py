@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name, some
 from strongref_cli.doctor.republishing import republish
-from strongref_cli.install.installed import kms_keys
-from strongref_cli.overview.region_reading import reading, status, unread_document, uses_of, where_read
+from strongref_cli.install.installed import kms_keys, read_lag
+from strongref_cli.overview.region_reading import reading, regions_of, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import participant_document
 from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, progress, show
@@ -29,12 +29,14 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
         uses = uses_of(args, session, reader)
     if args.key and not any(each.exports for each in uses):
         raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
-    ports = session.ports(session.aws(None, None).accounts.own, kms_keys(session))
+    exported = [value for each in uses for value in each.exports]
+    lag = read_lag(session, regions_of(exported))
+    ports = session.ports(session.aws(None, None).accounts.own, kms_keys(session), lag)
     done = []
     with progress(f"Restoring what {args.stack} exports") as step:
-        keys = {value.key for each in uses for value in each.exports} if args.key else None
+        keys = {value.key for value in exported} if args.key else None
         ports = replace(ports, waits=WaitNotice(step))
-        for region, scope in sorted({(value.region, value.scope) for each in uses for value in each.exports}):
+        for region, scope in sorted({(value.region, value.scope) for value in exported}):
             step(region)
             done.append(republish(ports, session.clock, region, scope, keys))
     restored = [each for each in done if each.keys]

@@ -1,7 +1,8 @@
-"""What is in a region: the installation, what needs it, and what other commands need of it: event bus and KMS key."""
+"""What is in a region: the installation, what needs it, and what other commands need of it, as its KMS key."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import default_key
 from strongref.log import logger
 from strongref.memo import Memo
+from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE, ReadLag
 from strongref.runtime.outbox import Outbox
 from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
@@ -16,9 +18,10 @@ from strongref_cli.install.removal import Leftovers
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.usage import ListedResource, importing, use_of
 from strongref_toolkit.errors import AwsCallError
+from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from strongref.contract.notices import Notice
     from strongref.protocol.ports import Store
@@ -87,6 +90,25 @@ def kms_keys(session: ToolSession) -> Callable[[str], str]:
     """
     known: Memo[str, str] = Memo()
     return lambda region: default_key(region) or known.get(region, partial(_parameter, session, region, "KmsKey"))
+
+
+def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:
+    """The largest `ReadLag` of the installations in these regions: a command must wait as long as their functions do.
+
+    `STRONGREF_READ_LAG` goes before it, as for `kms_keys`. Where CloudFormation does not describe an installation's
+    stack, it may be the largest that there is.
+    """
+    if os.environ.get(VARIABLE):
+        return ReadLag.from_environment()
+    found = in_threads([partial(_lag, session, region) for region in sorted(set(regions))])
+    return ReadLag(max(found, default=DEFAULT_LAG))
+
+
+def _lag(session: ToolSession, region: str) -> float:
+    try:
+        return ReadLag.from_environment({VARIABLE: _parameter(session, region, "ReadLag")}).seconds
+    except AwsCallError:
+        return MAX_LAG
 
 
 def _parameter(session: ToolSession, region: str, name: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
+    from strongref_cli.overview.exports import ExportedValue
     from strongref_cli.overview.graph import Unread
     from strongref_cli.overview.who import Uses
     from strongref_toolkit.session import ToolSession
@@ -49,6 +50,11 @@ def uses_of(args: argparse.Namespace, session: ToolSession, reader: OverviewRead
     """What stacks and manifest sets of the given name export and import; errors as for `find_uses`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     return find_uses(reader, regions, partial(enabled_regions, session), args.stack, args.key)
+
+
+def regions_of(values: Iterable[ExportedValue]) -> set[str]:
+    """The regions in which values are stored, and those of their producers."""
+    return {region for value in values for region in (value.region, value.producer.region)}
 
 
 def name_unread(unread: Iterable[Unread]) -> None:

@@ -130,7 +130,7 @@ def test_what_others_have_stored_does_not_control_the_terminal(
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
     for name, year in (("old", 2001), ("new", 2099)):
         fence = f"{NETWORK}/{name}".replace("/exports/", "/fences/")
-        text = json.dumps({"by": "\x1b[2Jx", "until": f"{year}-01-01T00:00:00+00:00"})
+        text = json.dumps({"by": "\x1b[2Jx", "until": f"{year}-01-01T00:00:00+00:00", "for": -60})
         account.ssm(US).put_parameter(Name=fence, Type="String", Value=text)
     monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
     _, _, err = run("republish", "network", "--region", US)

@@ -39,6 +39,8 @@ class Actor:
         slow_after: after so many operations, more than half of its fences' time is over, so that it renews them; 0: it
             is fast.
         undo: what CloudFormation sends if it dies and its stack is rolled back.
+        off: it is a laptop, whose clock is ahead by so many seconds; it corrects it by each answer.
+        trusts_itself: it does not correct it.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Actor:
     hands_over_to: str = ""
     slow_after: int = 0
     undo: Event | None = None
+    off: float = 0.0
+    trusts_itself: bool = False
 
     def event(self, number: int) -> Event:
         """One of its events; the one after the last is what undoes them."""

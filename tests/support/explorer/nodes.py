@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.errors import StrongRefError
 from tests.support.explorer.actors import Actor, Finished
-from tests.support.explorer.session import Session, Suspended
+from tests.support.explorer.session import Session, Suspended, laptop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -106,6 +106,8 @@ class Nodes:
         """Run an actor's code over a history."""
         actor = self.actors[i]
         session = Session(fence_token(actor, life, event), history, self._lag, actor.slow_after)
+        if actor.off:
+            session.clock, session.trusts_itself = laptop(actor.off), actor.trusts_itself
         finished = None
         with suppress(Suspended):
             finished = self._handle(actor, actor.event(event), session)

@@ -18,6 +18,8 @@ from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
+from strongref_toolkit.clock import AwsClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -59,6 +61,8 @@ class Session:
         self.waits = 0
         self.memory: Callable[[], Hashable] = lambda: None
         self.remembered: Hashable = None
+        self.clock: AwsClock | None = None
+        self.trusts_itself = False
 
     def ask(self, operation: Operation, perform: Callable[[World], Any]) -> Any:
         """The recorded answer to a call.
@@ -80,8 +84,15 @@ class Session:
 
     # ports.Clock
     def now(self) -> datetime:
+        if self.clock:
+            return self.clock.now()
         is_slow = self.slow_after and self.at >= self.slow_after
         return NOW + SLOW if is_slow else NOW
+
+    def earliest(self) -> datetime:
+        if self.clock and not self.trusts_itself:
+            return self.clock.earliest()
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def sleep(self, seconds: float) -> None:
         """Ticks, each an operation, if reads lag. A pause in which others are waited for is an operation of its own."""
@@ -175,11 +186,18 @@ class _Client:
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         def call(**request: Any) -> Any:
-            return self._session.ask(
-                ("ssm", method, repr(request)), lambda world: getattr(world.ssm, method)(**request)
-            )
+            session, operation = self._session, ("ssm", method, repr(request))
+            answer = session.ask(operation, lambda world: getattr(world.ssm, method)(**request))
+            if session.clock and not session.trusts_itself:
+                session.clock.correct(NOW.timestamp(), 0.0)
+            return answer
 
         return call
+
+
+def laptop(off: float) -> AwsClock:
+    """The clock of a machine, which is ahead by so many seconds until answers correct it."""
+    return AwsClock(_PLENTY, wall=lambda: NOW.timestamp() + off, steady=lambda: 0.0)
 
 
 def exporter(session: Session, event: Event) -> Response:

@@ -5,7 +5,8 @@ Each of these was checked by comparing verdicts and outcomes with and without it
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.event import RequestType
@@ -35,7 +36,7 @@ class Reader(NamedTuple):
 def as_read(reader: Reader, operation: Operation, answer: Any, *, immortal: str | None) -> Any:
     """An answer as its reader sees it.
 
-    - Of several fences of others, any one is enough to give way to.
+    - Of several fences of others, any one is enough to give way to; a laptop's that is behind may be void.
     - Exporters and cleanups do not read versions and dates; of a put's answer everyone reads only whether it created
       the parameter.
     - An import that claims looks for its own claim among the tags, and for no other.
@@ -53,7 +54,9 @@ def as_read(reader: Reader, operation: Operation, answer: Any, *, immortal: str 
     if call == "get_parameters_by_path" and FENCES in request:
         own = [found for found in answer["Parameters"] if found["Name"].endswith(f".{token}")]
         others = [found for found in answer["Parameters"] if found not in own]
-        return {"Parameters": own + [{**found, "Name": "another", "Value": _FENCE} for found in others[:1]]}
+        void = [found for found in others if datetime.fromisoformat(json.loads(found["Value"])["until"]) < NOW]
+        standing = [{**found, "Name": "another", "Value": _FENCE} for found in others if found not in void]
+        return {"Parameters": own + void + standing[:1]}
     if call == "put_parameter":
         return {"Version": min(answer["Version"], 2)}
     if actor.fences and call.startswith("get_parameters"):

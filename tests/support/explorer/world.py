@@ -11,7 +11,7 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.stacks import DELETED, FakeStack, FakeStacks
 from tests.support.explorer.lagging import NOTHING, LaggingSsm, Past
 from tests.support.explorer.session import NOW, Session
-from tests.support.fake_ssm import EPOCH, Slot
+from tests.support.fake_ssm import Slot
 from tests.support.invariants import EXPORTS, FENCES
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class World(FakeStacks):
             if parameter is None:
                 del slots[name]
             else:
-                slots[name] = Slot(1, parameter._replace(version=1, modified=EPOCH))
+                slots[name] = Slot(1, parameter._replace(version=1, modified=NOW))
         self.ssm._frozen = None
         self.ssm.normalize(lambda name: not name.startswith(EXPORTS), _unversioned)
         statuses = frozenset((arn, stack.status) for arn, stack in self.stacks.items())
@@ -207,7 +207,7 @@ class World(FakeStacks):
 
 
 def _unversioned(slot: Slot) -> Slot:
-    return Slot(1, slot.parameter._replace(version=1, modified=EPOCH)) if slot.parameter else NOTHING
+    return Slot(1, slot.parameter._replace(version=1, modified=NOW)) if slot.parameter else NOTHING
 
 
 class DirectSession(Session):

@@ -113,7 +113,7 @@ class World(CloudFormation):
 
     def ssm(self, region: str) -> LateSsm:
         if region not in self.regions:
-            self.regions[region] = LateSsm(region, ACCOUNT, self._lateness)
+            self.regions[region] = LateSsm(region, ACCOUNT, self._lateness, clock=self.now)
         return self.regions[region]
 
     def moment(self) -> Moment:

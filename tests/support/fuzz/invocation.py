@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.parameter_store import SsmStore
@@ -12,7 +13,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.ports import NewStack, Ports, ResourceInfo, StackInfo
-from strongref.protocol.time import Patience
+from strongref.protocol.time import CLOCK_SKEW_SECONDS, Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.cloud import UNLIMITED, carry_out
@@ -85,6 +86,9 @@ class Invocation:
 
     def now(self) -> datetime:
         return self.cloud.now()
+
+    def earliest(self) -> datetime:
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def sleep(self, seconds: float) -> None:
         self.task.wakes = self.cloud.scheduler.seconds + seconds

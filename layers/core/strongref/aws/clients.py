@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.errors import BadEndpointError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from boto3.session import Session
     from mypy_boto3_cloudcontrol import CloudControlApiClient
@@ -59,8 +59,10 @@ def dns_suffix(partition: str) -> str:
 class Clients:
     """AWS clients of one session, one for each service and region. They are made when first used, by any thread."""
 
-    def __init__(self, session: Session | None = None) -> None:
+    def __init__(self, session: Session | None = None, watch: Callable[[Untyped], None] = lambda _events: None) -> None:
+        """Make none yet; `watch` is given the events of each client that is made."""
         self._session = session
+        self.watch = watch
         self._made: dict[tuple[str, str], object] = {}
         self._lock = threading.Lock()  # Clients are thread-safe, and sessions, which make them, are not.
 
@@ -122,6 +124,7 @@ class Clients:
                 raise
         else:
             client.meta.events.register("before-parse", _refuse_what_is_not_from_aws)
+            self.watch(client.meta.events)
             return client
         raise BadEndpointError(service)
 

@@ -18,7 +18,11 @@ IN_FLIGHT = timedelta(seconds=30)
 """How long a fence outlives its holder's last possible write: calls in flight, clock skew."""
 
 UNREADABLE_LIFETIME = timedelta(minutes=15)
-"""How long a fence with unreadable text is respected: the longest time that a function can run (AWS Lambda: quotas)."""
+"""How long a fence with unreadable text is respected: the longest time that a function can run (AWS Lambda: quotas).
+No fence is respected for longer after it was written."""
+
+_LIFETIME, _FINISHED_LIFETIME = timedelta(seconds=90), timedelta(seconds=12)
+"""Of fences that do not say their own, which version 0.2.0 wrote: at work, or finished."""
 
 MAX_EXCEPTIONS = 20
 """Keys that a fence lists one by one, so that it stays small."""
@@ -51,18 +55,24 @@ class TagScan:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """The content of a fence's parameter."""
+    """The content of a fence's parameter.
+
+    It expires when both its holder's clock and the store's say so. The holder's clock may be wrong, and decides about
+    nobody: a laptop's that is late would end its fence before it exists. The store's is the date of the last write.
+    """
 
     held_by: str  # who is changing values, for people
-    expires_at: datetime  # when it expires (UTC)
+    expires_at: datetime  # when it expires (UTC); of one that was read, by both clocks
     # set if the holder ran out of time: the invocation that continues the work takes the fence over
     unfinished: TagScan | None = None
     finished: bool = False  # the work is done; the fence stands until reads show what was written, and then expires
     readable: bool = True  # whether its text could be read
     newer: NewerFormatError | None = None  # a later version wrote it: it is respected, and never deleted
+    lifetime: timedelta = _LIFETIME  # how long it stands after it was written, by the store's clock
 
     def encode(self) -> str:
-        stored: dict[str, object] = {"by": self.held_by, "until": self.expires_at.isoformat(timespec="seconds")}
+        until, seconds = self.expires_at.isoformat(timespec="milliseconds"), self.lifetime.total_seconds()
+        stored: dict[str, object] = {"by": self.held_by, "until": until, "for": seconds}
         if self.unfinished:
             stored["left"] = asdict(self.unfinished)
         if self.finished:
@@ -77,23 +87,29 @@ class Fence:
         """
         held_by, newer = "an unknown holder", None
         try:
+            written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
+        except (ValueError, OverflowError):
+            written = datetime.min.replace(tzinfo=UTC)
+        latest = written + UNREADABLE_LIFETIME
+        try:
             stored = json.loads(parameter.text)
             check_format(parameter.name, stored)
-            expires_at = datetime.fromisoformat(stored["until"]).astimezone(UTC)
+            until = datetime.fromisoformat(stored["until"]).astimezone(UTC)
             left = None if stored.get("left") is None else _tag_scan(stored["left"])
-            return cls(str(stored["by"]), expires_at, left, stored.get("done") is True)
+            finished = stored.get("done") is True
+            unsaid = _FINISHED_LIFETIME if finished else _LIFETIME
+            lifetime = timedelta(seconds=stored["for"]) if "for" in stored else unsaid
+            expires_at = min(max(until, written + lifetime), latest)
+            return cls(str(stored["by"]), expires_at, left, finished, lifetime=lifetime)
         except NewerFormatError as error:
             held_by, newer = f"strongref {cut(error.writer, 40)}", error
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             pass
-        try:
-            written = datetime.fromisoformat(parameter.modified).astimezone(UTC)
-        except (ValueError, OverflowError):
-            written = datetime.min.replace(tzinfo=UTC)
-        return cls(held_by, written + UNREADABLE_LIFETIME, readable=newer is not None, newer=newer)
+        return cls(held_by, latest, readable=newer is not None, newer=newer)
 
-    def is_live(self, now: datetime) -> bool:
-        return now < self.expires_at
+    def is_live(self, earliest: datetime) -> bool:
+        """Whether it may still stand, given the earliest time that it can be (`Clock.earliest`) when it is read."""
+        return earliest < self.expires_at
 
     def __str__(self) -> str:
         return f"{self.held_by}, until {self.expires_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -220,7 +220,7 @@ class ClaimAttempt:
         return recorded[key]
 
     def _check_fences(self) -> None:
-        fence = live_fence(self.store, self.scope, self.clock.now())
+        fence = live_fence(self.store, self.scope, self.clock)
         if fence:
             raise self._changing(str(fence))
 

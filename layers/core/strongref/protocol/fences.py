@@ -29,8 +29,8 @@ FENCE_SECONDS = 60.0
 _READING = ("Get", "List", "Describe")
 """How the names of API actions begin that change nothing."""
 
-CLOCK_SKEW_SECONDS = 1.0
-"""By how much the clocks of two functions may differ (AWS: Amazon Time Sync Service keeps them within milliseconds)."""
+LIFETIME = timedelta(seconds=FENCE_SECONDS) + IN_FLIGHT
+"""How long a fence is respected that is not renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,11 @@ class FenceHolder:
     continues: bool = False
 
 
-def live_fence(store: Store, scope: ExportScope, now: datetime) -> Fence | None:
+def live_fence(store: Store, scope: ExportScope, clock: Clock) -> Fence | None:
     """A fence in a scope that has not expired; expired ones are deleted."""
+    earliest = clock.earliest()  # Before the read: a fence may be renewed after it.
     fences = fences_below(store, scope.path("fences"))
-    expired = delete_expired(store, fences, now)
+    expired = delete_expired(store, fences, earliest)
     return next((fence for name, fence in fences.items() if name not in expired), None)
 
 
@@ -56,9 +57,12 @@ def fences_below(store: Store, path: str) -> dict[str, Fence]:
     return {name: Fence.decode(found) for name, found in store.under(path).items()}
 
 
-def delete_expired(store: Store, fences: Mapping[str, Fence], now: datetime) -> list[str]:
-    """Delete the expired ones among the fences; return their names. Those of a later format are left."""
-    expired = {name: fence for name, fence in fences.items() if not fence.is_live(now)}
+def delete_expired(store: Store, fences: Mapping[str, Fence], earliest: datetime) -> list[str]:
+    """Delete the expired ones among the fences; return their names. Those of a later format are left.
+
+    `earliest` is as for `Fence.is_live`.
+    """
+    expired = {name: fence for name, fence in fences.items() if not fence.is_live(earliest)}
     deleted = {name: fence for name, fence in expired.items() if not fence.newer}
     for name, fence in deleted.items():
         log = logger.debug if fence.finished else logger.warning  # The others' holders died.
@@ -95,12 +99,12 @@ class OwnFence:
         A list without this fence itself is out of date, and counts as if it had another one; but not `at_first`, right
         after this fence was put up.
         """
-        store = self.ports.stores(self.region, clock)
+        store, earliest = self.ports.stores(self.region, clock), clock.earliest()
         fences = fences_below(store, self.scope.path("fences"))
         self.taken_over, self.scan = [], TagScan(self.holder.work)
         if fences.pop(self.name, None) is None and not at_first:
             return Fence("another deployment", clock.now())
-        expired = delete_expired(store, fences, clock.now())
+        expired = delete_expired(store, fences, earliest)
         for name, fence in fences.items():
             if name in expired:
                 continue
@@ -116,17 +120,19 @@ class OwnFence:
     def leave(self, clock: Clock) -> None:
         """Let it stand for the invocation that continues the work."""
         try:
-            ends = clock.now() + timedelta(seconds=FENCE_SECONDS) + IN_FLIGHT
-            self.put_up(clock, Fence(self.holder.says, ends, self.scan))
+            self.put_up(clock, Fence(self.holder.says, clock.now() + LIFETIME, self.scan, lifetime=LIFETIME))
             self.ports.stores(self.region, clock).delete(self.taken_over)
         except StrongRefError as error:
             logger.warning("A fence could not be left", extra={"fence": self.name, "error": str(error)})
 
     def let_expire(self, clock: Clock, lag: ReadLag) -> None:
-        """Let it stand until reads show what was written behind it, without waiting for that."""
-        ends = clock.now() + timedelta(seconds=lag.after_writing + CLOCK_SKEW_SECONDS)
+        """Let it stand until reads show what was written behind it, without waiting for that.
+
+        Who reads it adds what clocks may be off by.
+        """
+        lifetime = timedelta(seconds=lag.after_writing)
         try:
-            self.put_up(clock, Fence(self.holder.says, ends, finished=True))
+            self.put_up(clock, Fence(self.holder.says, clock.now() + lifetime, finished=True, lifetime=lifetime))
         except StrongRefError as error:
             logger.warning("A fence expires later", extra={"fence": self.name, "error": str(error)})
 
@@ -152,15 +158,15 @@ class FenceLease(OnClock):
     fences: Sequence[OwnFence]
     reserve: float  # the seconds of the invocation that are kept for taking the fences away
     ends: datetime  # until when calls may begin, if the fences are not renewed
-    began: datetime  # when the last of them was created, at the latest
+    began: float  # what remained of the invocation when the last of them was created, at the latest
     has_written: bool = False  # whether a call was made behind the fences that may change what others read
     _renewing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def begin(cls, fences: Sequence[OwnFence], clock: Clock, reserve: float) -> FenceLease:
-        lease = cls(clock, fences, reserve, clock.now(), clock.now())
+        lease = cls(clock, fences, reserve, clock.now(), clock.remaining())
         lease._put_up(clock)
-        lease.began = clock.now()
+        lease.began = clock.remaining()  # A duration: a clock that is corrected meanwhile does not shorten it.
         return lease
 
     def remaining(self) -> float:
@@ -188,7 +194,7 @@ class FenceLease(OnClock):
         Raises:
             InvocationTimeoutError: the invocation has no time for it.
         """
-        seconds = lag.before_reading - (self.clock.now() - self.began).total_seconds()
+        seconds = lag.before_reading - (self.began - self.clock.remaining())
         if seconds <= 0:
             return
         if seconds > self._left:
@@ -209,10 +215,10 @@ class FenceLease(OnClock):
         return (self.ends - self.clock.now()).total_seconds()
 
     def _put_up(self, clock: Clock) -> None:
-        ends = clock.now() + timedelta(seconds=FENCE_SECONDS)
-        fence = Fence(self.fences[0].holder.says, ends + IN_FLIGHT)
+        now = clock.now()
+        fence = Fence(self.fences[0].holder.says, now + LIFETIME, lifetime=LIFETIME)
         with_each(self.fences, clock, partial(OwnFence.put_up, fence=fence))
-        self.ends = ends
+        self.ends = now + timedelta(seconds=FENCE_SECONDS)
 
 
 def with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:

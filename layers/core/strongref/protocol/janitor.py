@@ -104,11 +104,12 @@ class Janitor:
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
         """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
-        fences, now = fences_below(store, FENCES), clock.now()
+        now, earliest = clock.now(), clock.earliest()
+        fences = fences_below(store, FENCES)
         failed: list[Finding] = []
         if self.repairs:
             with tolerated(self.failed, failed, "Expired fences could not be deleted", FENCES):
-                delete_expired(store, fences, now)
+                delete_expired(store, fences, earliest)
             with tolerated(self.failed, failed, "Old traces could not be deleted", RELEASES):
                 releases = {name: Release.decode(name, each.text) for name, each in store.under(RELEASES).items()}
                 store.delete([name for name, each in releases.items() if each and each.is_over(now)])
@@ -116,7 +117,7 @@ class Janitor:
         for name, fence in fences.items():
             if fence.newer:
                 yield Finding(FindingType.NEWER_FORMAT, name, (), str(fence.newer))
-            elif not (fence.is_live(now) or fence.finished or failed):
+            elif not (fence.is_live(earliest) or fence.finished or failed):
                 yield Finding(FindingType.EXPIRED_FENCE, name)
 
     def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
@@ -141,8 +142,9 @@ class Janitor:
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
         _, repairs = self._look_again(at, scope, keys, first)
+        earliest = clock.earliest()
         fences = fences_below(at.store, scope.path("fences")).values()
-        return repairs, any(fence.is_live(clock.now()) for fence in fences)
+        return repairs, any(fence.is_live(earliest) for fence in fences)
 
     def _look_again(
         self, at: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector

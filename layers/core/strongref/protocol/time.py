@@ -12,9 +12,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+CLOCK_SKEW_SECONDS = 1.0
+"""By how much the clocks of two functions, or of a function and AWS, may differ (AWS: Amazon Time Sync Service keeps
+them within milliseconds)."""
+
+
 class Clock(Protocol):
     def now(self) -> datetime:
         """UTC, aware."""
+
+    def earliest(self) -> datetime:
+        """The time that it is at least, however far this clock is off: fences are judged by it."""
 
     def sleep(self, seconds: float) -> None: ...
 
@@ -33,6 +41,9 @@ class OnClock:
 
     def now(self) -> datetime:
         return self.clock.now()
+
+    def earliest(self) -> datetime:
+        return self.clock.earliest()
 
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)

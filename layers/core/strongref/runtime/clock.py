@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -36,6 +38,9 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+    def earliest(self) -> datetime:
+        return self.now() - timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
