@@ -153,8 +153,11 @@ def test_a_rollback_of_its_own_may_withdraw(network: Lambda) -> None:
     rollback = network.stack.request(UPDATE, "Exports", exports({}), ID, exports({"A": "1"}))
     with network.stack.asking(rollback, EPOCH + timedelta(seconds=12, milliseconds=900)):
         network.deliver(network.event(12, UPDATE, exports({}), exports({"A": "1"})))
-    assert not any("/records/" in name for name in network.stored())
+    (mark,) = [text for name, text in network.stored().items() if "/records/" in name]
+    assert '"withdrawn":true' in str(mark)
     assert len(network.cloud.values(US)) == 1
+    with pytest.raises(OutdatedRequestError):  # The Update that was rolled back, once more.
+        network.deliver(network.event(11, UPDATE, exports({"A": "1"}), exports({})))
 
 
 @pytest.mark.parametrize("kind", [CREATE, UPDATE], ids=str)

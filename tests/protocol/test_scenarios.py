@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
-from strongref.errors import PartialCreateError, StrongRefError
+from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
 from strongref.refusals import (
-    ChangingError,
     ConflictingExportError,
     ExportsInUseError,
     ForeignParameterError,
@@ -24,6 +23,7 @@ from strongref.refusals import (
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.fake_ssm import FakeClock
 from tests.support.half_deleted import SECONDS, Again, RememberingCloud
 
 if TYPE_CHECKING:
@@ -302,17 +302,43 @@ def test_a_producer_in_another_account_cannot_be_asked_about(cloud: Cloud) -> No
         cloud.deploy("web", US, {"Imports": other})
 
 
-def test_an_import_waits_for_a_change_and_says_so_if_it_goes_on(claimed: Cloud) -> None:
+def test_imports_and_exports_wait_for_a_change_for_as_long_as_it_goes_on(claimed: Cloud) -> None:
+    """Ten minutes: much longer than patience lasts."""
+    deployments: list[tuple[str, str, dict[str, Any]]] = [
+        ("api", US, {"Imports": imports("B", Consumer="web")}),
+        ("network", EU, {"Exports": exports({"A": "a1", "B": "b1", "C": "c"})}),
+    ]
+    for deployment in deployments:
+        fence = put_up_fence(claimed, deployment[0])
+        claimed.clock.slept.clear()
+        claimed.clock.on_sleep = lambda slept, fence=fence: (
+            slept > 600 and claimed.ssm(US).delete_parameters(Names=[fence])
+        )
+        claimed.deploy(*deployment)
+        assert 600 < sum(claimed.clock.slept) < 605
+    assert (claimed.claims(US, name("B")), claimed.values(US)[name("C")]) == (["api"], "c")
+
+
+def test_who_waits_for_a_change_goes_on_in_another_invocation(claimed: Cloud) -> None:
+    put_up_fence(claimed, "x")
+    claimed.clock = FakeClock(300)
+    with pytest.raises(UnfinishedError):
+        claimed.send(claimed.stack("web", US).request(RequestType.CREATE, "More", imports("B")))
+    claimed.clock = FakeClock(300)
+    with pytest.raises(UnfinishedError):
+        claimed.send(claimed.stack("network", EU).request(RequestType.UPDATE, "Exports", exports({}), "x", {}))
+
+
+def put_up_fence(cloud: Cloud, token: str) -> str:
+    """Somebody changes exports; the parameter's name."""
+    fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.{token}"
+    far = '{"by":"Exports of stack network","until":"2030-01-01T00:00:00+00:00"}'
+    cloud.ssm(US).put_parameter(Name=fence, Type="String", Value=far)
+    return fence
+
+
+def test_an_import_waits_for_a_fence_that_ends(claimed: Cloud) -> None:
     fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.x"
-    far = '{"by":"Exports of stack network","until":"2026-01-01T00:00:00+00:00"}'
-    claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=far)
-    with pytest.raises(
-        ChangingError, match=r"being changed right now \(by Exports of stack network, until 2025-01-01 00:15"
-    ):
-        claimed.deploy("api", US, {"Imports": imports("B", Consumer="web")})
-    assert claimed.claims(US, name("B")) == []
-    with pytest.raises(ChangingError):
-        claimed.deploy("network", EU, {"Exports": exports({"A": "a1"})})
     near = '{"by":"somebody","until":"2025-01-01T00:00:05+00:00","for":5}'
     claimed.clock.slept.clear()
     claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=near, Overwrite=True)
@@ -535,10 +561,9 @@ def test_the_same_event_twice_does_the_same(claimed: Cloud) -> None:
 
 
 def test_a_second_delivery_that_fails_does_not_take_the_firsts_claim(claimed: Cloud) -> None:
-    fence = f"/strongref/fences/web/{ACCOUNT}/{EU}/network/Exports.x"
-    far = '{"by":"x","until":"2030-01-01T00:00:00+00:00"}'
-    claimed.ssm(US).put_parameter(Name=fence, Type="String", Value=far)
-    with pytest.raises(ChangingError):
+    put_up_fence(claimed, "x")
+    claimed.clock = FakeClock(60)
+    with pytest.raises(UnfinishedError):
         claimed.send(claimed.stack("web", US).request(RequestType.CREATE, "Imports", imports("A")))
     assert claimed.claims(US, name("A")) == ["web"]
 

@@ -62,9 +62,11 @@ class Model:
     def stock(self) -> StoredExports:
         """As an Export sees it, before any tag is read."""
         others = {name: record for name, record in self.records.items() if name != ME.logical_id}
+        own = self.records.get(ME.logical_id)
         return StoredExports(
             {key: held.value for key, held in self.values.items()},
-            self.records.get(ME.logical_id),
+            None if own and own.withdrawn else own,
+            withdrawn=own if own and own.withdrawn else None,
             others={name: record for name, record in others.items() if record.stack == NETWORK},
             orphans={name: record for name, record in others.items() if record.stack == FORMER},
         )

@@ -61,7 +61,8 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     before it, without the waits for reads that lag: it must only create what does not exist, or raise `MustWaitError`.
 
     Raises:
-        ChangingError: another holder was still at work when patience was over. `busy` makes another error of it.
+        ChangingError: another holder was still at work when patience was over, and no other invocation can continue the
+            wait. `busy` makes another error of it.
         UnfinishedError: the invocation ran out of time. The fences stay for a while, if another one can continue.
     """
     waiting, lag = ports.patience.begin(clock), ports.lag
@@ -92,7 +93,10 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         finally:
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
                 with_each(fences, clock, put_away)
-        if not waiting.pause(partial(ports.waits, sites[0][1], other)):
+        notify = partial(ports.waits, sites[0][1], other)
+        if holder.until and waiting.is_over:
+            waiting = ports.patience.begin(clock)
+        if not waiting.pause(notify):
             raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
 
 

@@ -48,6 +48,7 @@ class Claimant:
     says: str  # what its claims say: the ARN of its stack, or the name of a set of manifests
     importer: ImportingAccount  # on whose behalf
     again: bool = False  # it may have claims already
+    outlasts_fences: bool = False  # another invocation can continue its wait: it waits as long as others are at work
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
     policy: Callable[[], ImportPolicy] = lambda: ImportPolicy.CLAIM  # of the phase, as far as it is known by then
@@ -92,6 +93,8 @@ class ClaimAttempt:
                 if again.without_pause:
                     waiting = self.ports.patience.begin(self.clock)
                     continue
+                if self.claimant.outlasts_fences and waiting.is_over and self._is_fenced:
+                    waiting = self.ports.patience.begin(self.clock)
                 if not waiting.pause():
                     raise waiting.over(again.why) from None
 
@@ -218,6 +221,10 @@ class ClaimAttempt:
             self._check_fences()
             raise _TryAgainError(UnsettledError([key], str(self.scope.producer)))
         return recorded[key]
+
+    @property
+    def _is_fenced(self) -> bool:
+        return live_fence(self.store, self.scope, self.clock) is not None
 
     def _check_fences(self) -> None:
         fence = live_fence(self.store, self.scope, self.clock)

@@ -147,7 +147,8 @@ class ExportAttempt:
         index = ExportIndex(self.ports.stores(export.producer.region, fenced[0].clock), export)
         found = with_named(found, index.read)
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
-        own = [each.stored.own for each in found if each.stored.own and each.stored.own.stack == export.stack]
+        written = [each.stored.own or each.stored.withdrawn for each in found]
+        own = [each for each in written if each and each.stack == export.stack]
         stamp = self.event.stamp
         if stamp and any(stamp.is_outdated_by(record.last) for record in own):
             raise OutdatedRequestError(self.event.logical_id)

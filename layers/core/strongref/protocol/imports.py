@@ -79,6 +79,7 @@ class Importer:
             event.stack,
             ImportingAccount(stack.account, request.consumer or stack.name),
             again=event.physical_id == generation,
+            outlasts_fences=True,
             may_return=event.request_type is RequestType.UPDATE,  # it may be the rollback of one
             fits=lambda values: check_size(event, generation, attributes(values)),
             policy=partial(self._policy, event, clock),

@@ -127,7 +127,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         stored=stored,
         own=own.readable if own else None,
         unreadable=own is not None and own.record is None and not own.withdrawn,
-        withdrawn=own is not None and own.withdrawn is not None,
+        withdrawn=own.withdrawn if own else None,
         why=own.why if own and isinstance(own.why, UndecryptableError) else None,
         others={logical_id: record for logical_id, record in records.items() if logical_id in living},
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},

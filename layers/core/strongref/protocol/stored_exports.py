@@ -75,7 +75,7 @@ class StoredExports:
     # why the secure values of another Export cannot be read; None if they can. `stored` has no secure values then
     locked: UndecryptableError | None = None
     hidden: Collection[Key] = ()  # the keys of those secure values
-    withdrawn: bool = False  # this Export's record has the mark of what is withdrawn
+    withdrawn: Record | None = None  # the mark that this Export's record left when it was withdrawn
     why: UndecryptableError | None = None  # why this Export's record cannot be read completely, if that is known
     named: bool = False  # the index says that the Export publishes here; only known where it matters
 

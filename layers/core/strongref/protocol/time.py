@@ -95,6 +95,11 @@ class Waiting:
         self.clock.sleep(min(self.patience.pause * (0.5 + self.patience.chance() / 2), remaining))
         return True
 
+    @property
+    def is_over(self) -> bool:
+        """Whether patience is over, and the time is not."""
+        return 0 < self.clock.remaining() <= self.until
+
     def over(self, why: StrongRefError) -> StrongRefError:
         """What to raise after the last pause: if only the time was over, another invocation may continue the wait."""
         return WaitInterruptedError(why) if self.until < 0 else why
