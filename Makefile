@@ -60,21 +60,21 @@ quick: $(BUILD)/project.installed ## Tests of the Lambda layer, without node, sa
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto $(QUICK)
 
 # What a developer runs before each commit. Deployments mostly wait, so there are more workers than cores.
-test: setup ## Every rule and command once, and the story of each capability in a local emulator|5 min
+test: setup ## Every rule and command once, and the story of each capability in a local emulator|4 min
 	$(BIN)/pytest -m 'story or not (slow or deep or e2e or largest or site)' -n 3 --dist worksteal
 
 # All examples of each property: others try a part of them.
 unit deep: export STRONGREF_THOROUGH := 1
 
 # The quick tests must cover the branches of the core. To measure that, the slow ones would take three times as long.
-unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|8 min
+unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|6 min
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
 
-e2e: setup ## All deployments with sam into a local emulator|12 min
+e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal
 
-deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|9 min
+deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|12 min
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
 
 largest: setup ## The largest explorations where reads lag; needs several GB of memory|15 min
@@ -104,7 +104,7 @@ peers: setup ## Reads and transforms the files in any checkouts: `make peers FOL
 guards: setup ## Removes each safety check from the code, and checks that a test fails|2 min
 	$(BIN)/python -m tests.guards
 
-check: lint docs unit e2e guards ## Everything that a change must pass|25 min
+check: lint docs unit e2e guards ## Everything that a change must pass|16 min
 
 demo: setup ## Deploys an example into a local emulator|20 s
 	@$(BIN)/python -m examples.demo

@@ -107,10 +107,27 @@ async def _respond(send: Send, status: int, content: object) -> None:
 
 def _end_with_last_user() -> None:
     """Leave nothing behind when nobody holds the lifeline any more, see `control.Emulator`."""
-    os.read(0, 1)  # This returns when the last writing end closes, or when `control.Emulator.stop` writes.
+    lifeline = Path(os.environ["TMPDIR"], "lifeline")
+    closed = lifeline.with_suffix(".closed")
+    while not os.read(0, 1):  # This returns when the last writing end closes, or when `control.Emulator.stop` writes.
+        lifeline.rename(closed)  # From here on nobody can join,
+        if not _is_held():
+            break
+        closed.rename(lifeline)  # and somebody has since the last one left.
     shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     _end_functions()
     os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _is_held() -> bool:
+    """Whether anybody has the writing end of the lifeline open."""
+    os.set_blocking(0, False)
+    try:
+        return bool(os.read(0, 1))
+    except BlockingIOError:
+        return True
+    finally:
+        os.set_blocking(0, True)
 
 
 def _end_functions() -> None:
