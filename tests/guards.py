@@ -308,6 +308,27 @@ GUARDS = (
         must_fail=("test_no_import_succeeds_on_an_export_that_is_going[held: deleted x import, exports stay-0]",),
     ),
     Guard(
+        name="the look behind the fence of an import that releases its hold",
+        file="layers/core/strongref/protocol/imports.py",
+        function="Importer._release_hold.delete",
+        find="attempt.may_release_hold(...)",
+        instead="True",
+        tests=("tests/protocol/test_holds.py", "-k", "a_hold_stays"),
+        must_fail=(
+            "test_a_hold_stays_that_is_named_again_before_the_fence_stands",
+            "test_a_hold_stays_while_its_producer_may_roll_back_to_it",
+        ),
+    ),
+    Guard(
+        name="the hold of an import whose record cannot be read",
+        file="layers/core/strongref/protocol/claims.py",
+        function="ClaimAttempt.may_release_hold",
+        find="self.holds is None or recorded.torn",
+        instead="self.holds is None",
+        tests=("tests/protocol/test_holds.py", "-k", "a_hold_stays"),
+        must_fail=("test_a_hold_stays_whose_record_is_unreadable_behind_the_fence",),
+    ),
+    Guard(
         name="the second look at an import whose hold looks stale",
         file="layers/core/strongref/protocol/janitor_holds.py",
         function="HoldTender._deleted.is_stale_still",
