@@ -941,6 +941,17 @@ GUARDS = (
         must_fail=("test_a_dynamic_reference_is_never_returned", "test_a_dynamic_reference_that_is_requested"),
     ),
     Guard(
+        name="the bucket and the object of a response at a listed host",
+        file="layers/core/strongref/contract/origin.py",
+        function="ResponseHosts.accept",
+        find="parts.path.startswith(root) and is_key is not None",
+        instead="host in self.more or is_key is not None",
+        tests=("tests/contract/test_origin.py",),
+        must_fail=(
+            "test_there_too_a_response_goes_only_to_the_object_in_cloudformations_bucket[new.example.com/whatever]",
+        ),
+    ),
+    Guard(
         name="the key of the installation on secure values",
         file="layers/core/strongref/aws/parameter_store.py",
         function="SsmStore._put",
