@@ -82,12 +82,38 @@ def test_nor_to_another_resources_object_in_that_bucket(of: str) -> None:
     assert not accepts(f"https://{BUCKET}.s3.amazonaws.com/{of}")
 
 
+MORE = f" New.example.com ,, {BUCKET}.vpce-1.s3.example.com"
+
+
 def test_an_installation_can_name_more_hosts() -> None:
-    hosts = ResponseHosts.from_environment({"STRONGREF_RESPONSE_HOSTS": " New.example.com ,,"})
-    assert accepts("https://new.example.com/whatever", hosts)
-    assert not accepts("http://new.example.com/whatever", hosts)
-    assert not accepts("https://old.example.com/whatever", hosts)
+    hosts = ResponseHosts.from_environment({"STRONGREF_RESPONSE_HOSTS": MORE})
+    for url in (f"new.example.com/{BUCKET}{OBJECT}", f"{BUCKET}.vpce-1.s3.example.com{OBJECT}"):
+        assert accepts(f"https://{url}", hosts)
+        assert not accepts(f"https://{url}")
+        assert not accepts(f"http://{url}", hosts)
+    assert not accepts(f"https://old.example.com/{BUCKET}{OBJECT}", hosts)
     assert accepts(f"https://{BUCKET}.s3.amazonaws.com{OBJECT}", hosts)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "new.example.com/whatever",
+        f"new.example.com{OBJECT}",
+        f"new.example.com/mine{OBJECT}",
+        f"new.example.com/{BUCKET}-2{OBJECT}",
+        f"new.example.com/mine/{BUCKET}{OBJECT}",
+        f"new.example.com//{BUCKET}{OBJECT}",
+        f"new.example.com/{BUCKET}/../mine{OBJECT}",
+        f"new.example.com/{BUCKET}%2F{OBJECT[1:]}",
+        f"new.example.com/{BUCKET}/mine",
+        f"new.example.com/{BUCKET}/{KEY}0f/../../mine",
+        f"{BUCKET}.vpce-1.s3.example.com/{BUCKET}{OBJECT}",
+        f"{BUCKET}.vpce-1.s3.example.com/mine",
+    ],
+)
+def test_there_too_a_response_goes_only_to_the_object_in_cloudformations_bucket(where: str) -> None:
+    assert not accepts(f"https://{where}", ResponseHosts.from_environment({"STRONGREF_RESPONSE_HOSTS": MORE}))
 
 
 def test_in_an_emulator_a_response_goes_to_the_emulator_too() -> None:

@@ -10,6 +10,7 @@ import pytest
 from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import HOLDS, digest
 from strongref.errors import OutdatedRequestError, PartialCreateError
+from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import StackInfo
@@ -378,6 +379,75 @@ def test_the_attribute_stays_when_the_property_goes(held: Cloud) -> None:
     held.deploy("web", US, {})
     held.deploy("network", EU, {"Exports": plain | {"Revision": "3"}}, outputs=[])
     assert held.stack("network", EU).exports == frozenset()
+
+
+# -- the hold that nothing needs anymore ----------------------------------------------------------------------------
+
+UNHELD = {"Exports": exports({"A": "a1", "B": "b1"})}
+AGAIN = {"Imports": imports("A", Revision="2")}
+
+
+@pytest.mark.parametrize("lag", [0.0, 2.0])
+def test_without_the_property_the_next_event_of_the_import_deletes_its_hold(held: Cloud, lag: float) -> None:
+    """As docs/holds.md promises: then the output can be removed at once."""
+    held.lag = ReadLag(lag)
+    held.deploy("api", US, {"Imports": imports("B", Consumer="web")})
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    held.deploy("web", US, AGAIN)
+    assert ([each.imports for each in hold_stacks(held)], len(hold_stacks(held))) == ([frozenset([HOLD])], 1)
+    held.deploy("api", US, {"Imports": imports("B", Consumer="web", Revision="2")})
+    held.deploy("network", EU, UNHELD, outputs=[])
+    assert (hold_stacks(held), claims(held), claims(held, "B")) == ([], ["web"], ["api"])
+
+
+def test_of_two_holds_the_one_that_is_needed_stays(cloud: Cloud) -> None:
+    more = {"More": exports({"C": "c"}, Hold="network-More")}
+    cloud.deploy("network", EU, HELD | more)
+    cloud.deploy("web", US, {"Imports": imports("A", "C")})
+    cloud.deploy("network", EU, UNHELD | more, outputs=[HOLD, "network-More"])
+    cloud.deploy("web", US, {"Imports": imports("A", "C", Revision="2")})
+    assert holding(cloud) == [["network-More"]]
+
+
+def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    held.stack("network", EU).status = UPDATING
+    held.deploy("web", US, AGAIN)
+    assert holding(held) == [[HOLD]]
+
+
+def test_a_hold_stays_that_is_named_again_before_the_fence_stands(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    look = HoldKeeper.may_exist
+
+    def named_again(keeper: HoldKeeper) -> bool:
+        held.deploy("network", EU, HELD)
+        return look(keeper)
+
+    monkeypatch.setattr(HoldKeeper, "may_exist", named_again)
+    held.deploy("web", US, AGAIN)
+    assert holding(held) == [[HOLD]]
+
+
+def test_a_hold_stays_whose_record_is_unreadable_behind_the_fence(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    look = HoldKeeper.may_exist
+
+    def torn(keeper: HoldKeeper) -> bool:
+        (record,) = [name for name in held.texts(US) if "/records/" in f"/{name}"]
+        held.ssm(US).put_parameter(Name=f"/{record}", Value="torn", Type="String", Overwrite=True)
+        return look(keeper)
+
+    monkeypatch.setattr(HoldKeeper, "may_exist", torn)
+    held.deploy("web", US, AGAIN)
+    assert holding(held) == [[HOLD]]
+
+
+def test_a_hold_that_cannot_be_deleted_fails_no_update(held: Cloud) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    held.fail_stacks("no stacks today", deletions=True)
+    held.deploy("web", US, AGAIN)
+    assert (held.stack("web", US).status, holding(held)) == ("UPDATE_COMPLETE", [[HOLD]])
 
 
 def test_removing_both_at_once_is_refused_by_cloudformation(held: Cloud) -> None:

@@ -48,8 +48,8 @@ class ResponseHosts:
     def accept(self, url: str, region: str, suffix: str, key: str) -> bool:
         """Whether a function of this region may respond at an event's URL.
 
-        The suffix is the DNS suffix of the region's partition, as in `amazonaws.com`. The name of the object in
-        CloudFormation's bucket must begin with the key.
+        The suffix is the DNS suffix of the region's partition, as in `amazonaws.com`. The bucket must be
+        CloudFormation's: in the host's name, or else first in the path. The object's name must begin with the key.
         """
         try:
             parts = urlsplit(url)
@@ -61,13 +61,15 @@ class ResponseHosts:
         scheme, host, port = origin
         if scheme != "https" or port != _HTTPS or "@" in parts.netloc:
             return False
-        if host in self.more:
-            return True
         bucket = _BUCKET + region.replace("-", "")
         forms = ("s3", f"s3-{region}", f"s3.{region}", f"s3.dualstack.{region}")
-        # The whole path: clients resolve `..` in it.
-        is_key = re.fullmatch(re.escape(f"/{key}") + "[0-9A-Za-z-]+", unquote(parts.path))
-        return host in {f"{bucket}.{form}.{suffix}" for form in forms} and is_key is not None
+        if host not in {f"{bucket}.{form}.{suffix}" for form in forms} and host not in self.more:
+            return False
+        root = "/" if host.startswith(f"{bucket}.") else f"/{bucket}/"
+        name = unquote(parts.path.removeprefix(root))
+        # The whole name: clients resolve `..` in it.
+        is_key = re.fullmatch(re.escape(key) + "[0-9A-Za-z-]+", name)
+        return parts.path.startswith(root) and is_key is not None
 
 
 def _origin(parts: SplitResult) -> tuple[str, str, int]:

@@ -70,6 +70,7 @@ class ClaimAttempt:
     names: Collection[str] | None  # of what to import; None stands for everything there
     holds: HoldKeeper | None = None  # what makes its hold; None if it makes none
     claims: bool = False  # whether a claim was put on, or may have been
+    needs_hold: bool = True  # whether what it claims names a CloudFormation export to hold, or may
     _has_read_tags: bool = False
     _has_settled: bool = False
     _is_held_later: bool = False  # the hold could not be made, and the janitor will
@@ -153,6 +154,7 @@ class ClaimAttempt:
             return
         try:
             needed = self.holds.needed(recorded.holds(keys))
+            self.needs_hold = bool(needed)
             if not needed or self.holds.is_effective(needed):
                 return
         except StrongRefError as error:
@@ -165,8 +167,18 @@ class ClaimAttempt:
         """Go on without the hold, if the import must not fail; otherwise raise the error, which is `why` by default."""
         if self.holds is None or self.claimant.policy() is not ImportPolicy.CLAIM_UNHELD:
             raise error or why
-        logger.warning("A hold is left to the janitor", extra={"hold": self.holds.stack.name, "error": str(why)})
+        self.holds.log_left(why)
         self._is_held_later = True
+
+    def may_release_hold(self, store: Store) -> bool:
+        """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""
+        recorded, producer = RecordedExports.read(store, self.scope), self.scope.producer
+        if self.holds is None or recorded.torn:  # What cannot be read may name one.
+            return False
+        keys = {key for found in select(self.names, recorded.values).values() for key in found}
+        info = self.ports.stacks.by_name(producer.stack, producer.region)
+        is_changing = info is not None and not (info.at_rest or info.cleaning_up)
+        return not (is_changing or self.holds.needed(recorded.holds(keys)))
 
     def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
         """The second read: whether these are the very parameters that were claimed, version and date included."""

@@ -165,7 +165,10 @@ class HoldKeeper:
         try:
             self.delete(expected=expected)
         except StrongRefError as error:
-            logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
+            self.log_left(error)
+
+    def log_left(self, error: StrongRefError) -> None:
+        logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
 
     def delete(self, *, expected: bool) -> StackInfo | None:
         """Delete the hold stack, wait a little for that, and return it if it still exists.
@@ -176,9 +179,14 @@ class HoldKeeper:
         if not (found or expected):
             return None
         self.ports.stacks.delete_stack(found.arn if found else self.stack.name, self.stack.producer.region)
+        return self.wait_until_deleted(retry=True)
+
+    def wait_until_deleted(self, *, retry: bool = False) -> StackInfo | None:
+        """Wait a little until the hold stack is gone, or delete it again (`retry`); return it if it still exists."""
         waited = 0.0
         while (left := self._find()) and waited < REMOVAL_SECONDS and self.clock.remaining() > PAUSE:
-            if waited and not left.being_deleted:  # An operation was in progress, or the deletion has failed.
+            # An operation was in progress, or the deletion has failed.
+            if retry and waited and not left.being_deleted:
                 self.ports.stacks.delete_stack(left.arn, self.stack.producer.region)
             self.clock.sleep(PAUSE)
             waited += PAUSE

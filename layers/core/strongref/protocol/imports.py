@@ -7,7 +7,7 @@ which removes the claims; those of a failed Update are stale as soon as its stac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
 from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
@@ -90,7 +91,7 @@ class Importer:
             return Response(generation, attributes(attempt.read_weakly()))
         attempt.holds = self._holds(event, generation, scope, clock)
         try:
-            return Response(generation, attributes(attempt.claim()))
+            values = attempt.claim()
         except UnfinishedError:
             raise
         except StrongRefError as error:
@@ -99,6 +100,9 @@ class Importer:
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
+        if claimant.again and attempt.holds and not attempt.needs_hold and attempt.holds.may_exist():
+            self._release_hold(event.logical_id, attempt, attempt.holds)
+        return Response(generation, attributes(values))
 
     def _delete(self, event: Event, clock: Clock) -> Response:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
@@ -148,6 +152,27 @@ class Importer:
 
         stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
         return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
+
+    def _release_hold(self, logical_id: str, attempt: ClaimAttempt, holds: HoldKeeper) -> None:
+        """Delete a hold that nothing needs anymore, and wait a little for that; the janitor deletes what is left.
+
+        Behind a fence, as the janitor does: another invocation may need a hold again and have just made this one.
+        """
+
+        def delete(fenced: list[FencedStore]) -> bool:
+            may_go = attempt.may_release_hold(fenced[0].store)
+            if may_go:
+                replace(holds, clock=fenced[0].clock).begin({})
+                self.ports.lag.settle(fenced[0].clock)
+            return may_go
+
+        holder = FenceHolder(logical_id, f"the release of {holds.stack.name}")
+        sites = [(attempt.store.region, attempt.scope)]
+        try:
+            if behind_fences(self.ports, attempt.clock, sites, holder, delete):
+                holds.wait_until_deleted()
+        except StrongRefError as error:
+            holds.log_left(error)
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
         look = partial(self.ports.stacks.by_arn, event.stack)  # The rollback may have begun a moment ago.
