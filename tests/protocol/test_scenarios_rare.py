@@ -9,12 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
-from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError
+from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.refusals import ExportsInUseError, NoSuchExportError
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.cloudformation.stacks import StackResource
+from tests.support.fake_ssm import FakeClock
 
 
 def refusing(action: str, part: str) -> Any:
@@ -272,6 +273,7 @@ def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_c
         cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
 
     cloud.ssm(US).before_call = deliver_it_once_more
-    with pytest.raises(PartialCreateError, match="are being changed right now"):
+    cloud.clock = FakeClock(60)
+    with pytest.raises(UnfinishedError):
         cloud.send(create)
     assert cloud.claims(US, name("A")) == ["web"]
