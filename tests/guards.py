@@ -957,6 +957,14 @@ GUARDS = (
         must_fail=("test_a_plain_value_does_not_take_the_place_of_a_secret[",),
     ),
     Guard(
+        name="the record that is read again before a value is put back",
+        file="layers/core/strongref/protocol/claims.py",
+        function="ClaimAttempt._attempt",
+        find="if _ < _ and self._recorded() != recorded: raise self._changing()",
+        tests=("tests/protocol/test_scenarios_rare.py", "-k", "cleaned_up_during"),
+        must_fail=("test_a_value_that_is_changed_and_cleaned_up_during_an_import_comes_back_as_it_is_now",),
+    ),
+    Guard(
         name="that an Export waits for as long as others are at work",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",

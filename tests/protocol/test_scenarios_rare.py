@@ -277,3 +277,21 @@ def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_c
     with pytest.raises(UnfinishedError):
         cloud.send(create)
     assert cloud.claims(US, name("A")) == ["web"]
+
+
+def test_a_value_that_is_changed_and_cleaned_up_during_an_import_comes_back_as_it_is_now() -> None:
+    """The import has read the record before the change. The old value must not return."""
+    cloud = begun(Cloud(), A="a1")
+    cloud.deploy("web", US, {"Imports": imports("A", Strength="weak")})
+
+    def change_and_clean_up(action: str, _request: dict[str, Any]) -> None:
+        if action == "GetParameters":
+            cloud.ssm(US).before_call = None
+            cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+            cloud.delete("web", US)
+            assert cloud.values(US) == {}
+
+    cloud.ssm(US).before_call = change_and_clean_up
+    cloud.deploy("api", US, {"Imports": imports("A", Consumer="web")})
+    assert (cloud.get("api", US), cloud.values(US)) == ({"A": "a2"}, {name("A"): "a2"})
+    assert cloud.claims(US, name("A")) == ["api"]
