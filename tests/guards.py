@@ -965,6 +965,14 @@ GUARDS = (
         must_fail=("test_a_value_that_is_changed_and_cleaned_up_during_an_import_comes_back_as_it_is_now",),
     ),
     Guard(
+        name="that claims which were seen are forgotten before another attempt",
+        file="layers/core/strongref/protocol/claims.py",
+        function="ClaimAttempt._patiently",
+        find="self._skip = frozenset()",
+        tests=("tests/protocol/test_scenarios_rare.py", "-k", "lost_with_its_value"),
+        must_fail=("test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again",),
+    ),
+    Guard(
         name="that an Export waits for as long as others are at work",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",

@@ -295,3 +295,25 @@ def test_a_value_that_is_changed_and_cleaned_up_during_an_import_comes_back_as_i
     cloud.deploy("api", US, {"Imports": imports("A", Consumer="web")})
     assert (cloud.get("api", US), cloud.values(US)) == ({"A": "a2"}, {name("A"): "a2"})
     assert cloud.claims(US, name("A")) == ["api"]
+
+
+def test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again() -> None:
+    """The update has seen its claim. Then the value is deleted by hand, and a Revision restores it without claims."""
+    cloud = begun(Cloud(), A="a1")
+    cloud.deploy("web", US, {"Imports": imports("A")})
+
+    def delete_and_restore(_action: str, _request: dict[str, Any]) -> None:
+        cloud.ssm(US).before_call = None
+        cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('A')}")
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Revision="2")})
+        assert cloud.claims(US, name("A")) == []
+
+    def wait_for_tags(action: str, _request: dict[str, Any]) -> None:
+        if action == "ListTagsForResource":
+            cloud.ssm(US).before_call = delete_and_restore
+
+    cloud.ssm(US).before_call = wait_for_tags
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
+    assert cloud.claims(US, name("A")) == ["web"]
+    with pytest.raises(ExportsInUseError):
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
