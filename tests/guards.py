@@ -126,6 +126,14 @@ GUARDS = (
         must_fail=("test_a_claim_that_looks_stale_once_is_live[]",),
     ),
     Guard(
+        name="the second look of a cleanup at a claim that seems stale",
+        file="layers/core/strongref/protocol/cleanup.py",
+        function="ClaimRelease._delete",
+        find="inspector.confirm_stale(...)",
+        tests=("tests/protocol/test_waits.py",),
+        must_fail=("test_a_cleanup_looks_twice_at_a_claim_that_looks_stale",),
+    ),
+    Guard(
         name="the fence of an interrupted command whose writes may still be carried out",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="_put_away_after",

@@ -190,6 +190,18 @@ class Lagging(Cloud):
         return found
 
 
+def test_a_cleanup_looks_twice_at_a_claim_that_looks_stale() -> None:
+    cloud = Lagging()
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("api", US, {"Imports": {**IMPORT, "Consumer": "web"}})
+    cloud.deploy("web", US, {"Imports": {**IMPORT, "Strength": "weak"}})
+    cloud.late, cloud.lists = True, 0
+    cloud.delete("web", US)
+    assert cloud.values(US) == {VALUE: "a1"}
+    assert cloud.claims(US, VALUE) == ["api"]
+
+
 @pytest.mark.parametrize("begins_between", ["", "2026-11-23T04:00:00+00:00"])
 def test_a_claim_that_looks_stale_once_is_live(begins_between: str) -> None:
     """Nor is it stale if an update began between the two looks: the second list may be too old as well."""
