@@ -134,6 +134,15 @@ GUARDS = (
         must_fail=("test_a_cleanup_looks_twice_at_a_claim_that_looks_stale",),
     ),
     Guard(
+        name="that a producer is deleted only if the first look found it so",
+        file="layers/core/strongref/protocol/janitor.py",
+        function="Janitor._look_again",
+        find="first.found_deleted(stack)",
+        instead="True",
+        tests=("tests/protocol/test_waits.py",),
+        must_fail=("test_a_producer_that_looks_deleted_to_the_second_look_alone_keeps_its_exports",),
+    ),
+    Guard(
         name="the fence of an interrupted command whose writes may still be carried out",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="_put_away_after",

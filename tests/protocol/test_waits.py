@@ -12,6 +12,7 @@ from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
 from strongref.errors import BadRequestError
 from strongref.protocol.exports import Exporter
+from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
 from strongref.protocol.ports import Ports, StackInfo
@@ -226,6 +227,33 @@ def test_the_janitor_looks_twice() -> None:
     found = [finding for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.findings]
     assert cloud.lists == 2
     assert (found, cloud.claims(US, VALUE)) == ([], ["web"])
+
+
+class CreatedAMomentAgo(Cloud):
+    """CloudFormation's answers lag: after the janitor's first look at the producer, one answer is from before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lag = ReadLag(D)
+        self.answers = iter([True, False])
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        found = super().by_arn(arn)
+        return found if found is None or found.name != "network" or next(self.answers, True) else None
+
+
+def test_a_producer_that_looks_deleted_to_the_second_look_alone_keeps_its_exports() -> None:
+    """The first look found a value missing, so it comes back. Without a producer, its record would go as well."""
+    cloud = CreatedAMomentAgo()
+    cloud.deploy("web", US, {})
+    cloud.deploy("network", EU, {"Exports": exports(A="a1", B="b1")})
+    cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{VALUE}")
+    cloud.answers = iter([True, False])
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
+    found = [finding.kind for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.settled]
+    assert next(cloud.answers, None) is None
+    assert set(cloud.values(US).values()) == {"a1", "b1"}
+    assert found == [FindingType.MISSING]
 
 
 GONE = ClaimingStack(exists=False)
