@@ -434,6 +434,15 @@ GUARDS = (
         must_fail=("test_no_import_succeeds_on_an_export_that_is_going[held: deleted x import, exports stay-0]",),
     ),
     Guard(
+        name="that a hold counts for nothing while its producer is being deleted",
+        file="layers/core/strongref/protocol/hold_keeper.py",
+        function="HoldKeeper.is_effective",
+        find="info is None or info.being_deleted",
+        instead="info is None",
+        tests=("tests/protocol/test_holds.py",),
+        must_fail=("test_nothing_is_imported_from_a_producer_whose_deletion_begins_right_before_its_hold",),
+    ),
+    Guard(
         name="the second look at an import whose hold looks stale",
         file="layers/core/strongref/protocol/janitor_holds.py",
         function="HoldTender._deleted.is_stale_still",
