@@ -999,6 +999,14 @@ GUARDS = (
         must_fail=("test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again",),
     ),
     Guard(
+        name="the owner of a value that an overwrite has created",
+        file="layers/core/strongref/protocol/executor.py",
+        function="PlanExecutor._overwrite",
+        find="self.writer.tag(...)",
+        tests=("tests/protocol/test_scenarios_rare.py", "-k", "right_before_it_changes"),
+        must_fail=("test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_export",),
+    ),
+    Guard(
         name="that an Export waits for as long as others are at work",
         file="layers/core/strongref/protocol/behind_fences.py",
         function="behind_fences",

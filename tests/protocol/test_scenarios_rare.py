@@ -317,3 +317,20 @@ def test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again() ->
     assert cloud.claims(US, name("A")) == ["web"]
     with pytest.raises(ExportsInUseError):
         cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+
+
+def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_export() -> None:
+    cloud = begun(Cloud(), A="a1")
+    before = cloud.tags(US, name("A"))
+
+    def delete_by_hand(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and request["Name"].endswith(name("A")):
+            cloud.ssm(US).before_call = None
+            cloud.ssm(US).delete_parameter(Name=request["Name"])
+
+    cloud.ssm(US).before_call = delete_by_hand
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+    assert (cloud.values(US), cloud.tags(US, name("A"))) == ({name("A"): "a2"}, before)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a3"})})
+    cloud.delete("network", EU)
+    assert cloud.texts(US) == {}
