@@ -13,7 +13,7 @@ from strongref.errors import OutdatedRequestError, PartialCreateError
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.lag import ReadLag
-from strongref.protocol.ports import StackInfo
+from strongref.protocol.ports import NewStack, StackInfo
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT
@@ -226,6 +226,25 @@ def test_nothing_is_imported_from_a_producer_that_is_being_deleted(cloud: Cloud,
     with pytest.raises(ProducerLeavingError, match=r"stack network \(eu-west-1, \d+\) is being deleted"):
         cloud.deploy("web", US, {"Imports": imports("A")})
     assert (claims(cloud), hold_stacks(cloud)) == ([], [])
+
+
+def test_nothing_is_imported_from_a_producer_whose_deletion_begins_right_before_its_hold(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudFormation still finds the export, so the hold can be made, and it stops the deletion no longer."""
+    cloud.deploy("network", EU, HELD)
+    create_stack = cloud.create_stack
+
+    def begin_to_delete(stack: NewStack) -> str:
+        cloud.stack("network", EU).status = DELETING
+        return create_stack(stack)
+
+    monkeypatch.setattr(cloud, "create_stack", begin_to_delete)
+    with pytest.raises(PartialCreateError, match=r"being changed right now \(by the stack that holds"):
+        cloud.deploy("web", US, {"Imports": imports("A")})
+    assert (claims(cloud), hold_stacks(cloud)) == ([], [])
+    cloud.delete("network", EU)
+    assert cloud.texts(US) == {}
 
 
 def test_nothing_is_imported_from_an_export_that_leaves_its_template(cloud: Cloud) -> None:

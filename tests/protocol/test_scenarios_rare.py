@@ -9,12 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
-from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError
+from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError, UnfinishedError
 from strongref.refusals import ExportsInUseError, NoSuchExportError
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.cloudformation.stacks import StackResource
+from tests.support.fake_ssm import FakeClock
 
 
 def refusing(action: str, part: str) -> Any:
@@ -272,6 +273,64 @@ def test_of_two_deliveries_at_once_the_one_that_fails_does_not_take_the_others_c
         cloud.ssm(US).put_parameter(Name=fence, Type="String", Value='{"by":"x","until":"2099-01-01T00:00:00+00:00"}')
 
     cloud.ssm(US).before_call = deliver_it_once_more
-    with pytest.raises(PartialCreateError, match="are being changed right now"):
+    cloud.clock = FakeClock(60)
+    with pytest.raises(UnfinishedError):
         cloud.send(create)
     assert cloud.claims(US, name("A")) == ["web"]
+
+
+def test_a_value_that_is_changed_and_cleaned_up_during_an_import_comes_back_as_it_is_now() -> None:
+    """The import has read the record before the change. The old value must not return."""
+    cloud = begun(Cloud(), A="a1")
+    cloud.deploy("web", US, {"Imports": imports("A", Strength="weak")})
+
+    def change_and_clean_up(action: str, _request: dict[str, Any]) -> None:
+        if action == "GetParameters":
+            cloud.ssm(US).before_call = None
+            cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+            cloud.delete("web", US)
+            assert cloud.values(US) == {}
+
+    cloud.ssm(US).before_call = change_and_clean_up
+    cloud.deploy("api", US, {"Imports": imports("A", Consumer="web")})
+    assert (cloud.get("api", US), cloud.values(US)) == ({"A": "a2"}, {name("A"): "a2"})
+    assert cloud.claims(US, name("A")) == ["api"]
+
+
+def test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again() -> None:
+    """The update has seen its claim. Then the value is deleted by hand, and a Revision restores it without claims."""
+    cloud = begun(Cloud(), A="a1")
+    cloud.deploy("web", US, {"Imports": imports("A")})
+
+    def delete_and_restore(_action: str, _request: dict[str, Any]) -> None:
+        cloud.ssm(US).before_call = None
+        cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('A')}")
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Revision="2")})
+        assert cloud.claims(US, name("A")) == []
+
+    def wait_for_tags(action: str, _request: dict[str, Any]) -> None:
+        if action == "ListTagsForResource":
+            cloud.ssm(US).before_call = delete_and_restore
+
+    cloud.ssm(US).before_call = wait_for_tags
+    cloud.deploy("web", US, {"Imports": imports("A", Revision="2")})
+    assert cloud.claims(US, name("A")) == ["web"]
+    with pytest.raises(ExportsInUseError):
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+
+
+def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_export() -> None:
+    cloud = begun(Cloud(), A="a1")
+    before = cloud.tags(US, name("A"))
+
+    def delete_by_hand(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and request["Name"].endswith(name("A")):
+            cloud.ssm(US).before_call = None
+            cloud.ssm(US).delete_parameter(Name=request["Name"])
+
+    cloud.ssm(US).before_call = delete_by_hand
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
+    assert (cloud.values(US), cloud.tags(US, name("A"))) == ({name("A"): "a2"}, before)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a3"})})
+    cloud.delete("network", EU)
+    assert cloud.texts(US) == {}

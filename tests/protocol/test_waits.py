@@ -12,6 +12,7 @@ from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
 from strongref.errors import BadRequestError
 from strongref.protocol.exports import Exporter
+from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.lag import MAX_LAG, VARIABLE, ReadLag
 from strongref.protocol.ports import Ports, StackInfo
@@ -190,6 +191,18 @@ class Lagging(Cloud):
         return found
 
 
+def test_a_cleanup_looks_twice_at_a_claim_that_looks_stale() -> None:
+    cloud = Lagging()
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("api", US, {"Imports": {**IMPORT, "Consumer": "web"}})
+    cloud.deploy("web", US, {"Imports": {**IMPORT, "Strength": "weak"}})
+    cloud.late, cloud.lists = True, 0
+    cloud.delete("web", US)
+    assert cloud.values(US) == {VALUE: "a1"}
+    assert cloud.claims(US, VALUE) == ["api"]
+
+
 @pytest.mark.parametrize("begins_between", ["", "2026-11-23T04:00:00+00:00"])
 def test_a_claim_that_looks_stale_once_is_live(begins_between: str) -> None:
     """Nor is it stale if an update began between the two looks: the second list may be too old as well."""
@@ -214,6 +227,33 @@ def test_the_janitor_looks_twice() -> None:
     found = [finding for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.findings]
     assert cloud.lists == 2
     assert (found, cloud.claims(US, VALUE)) == ([], ["web"])
+
+
+class CreatedAMomentAgo(Cloud):
+    """CloudFormation's answers lag: after the janitor's first look at the producer, one answer is from before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lag = ReadLag(D)
+        self.answers = iter([True, False])
+
+    def by_arn(self, arn: str) -> StackInfo | None:
+        found = super().by_arn(arn)
+        return found if found is None or found.name != "network" or next(self.answers, True) else None
+
+
+def test_a_producer_that_looks_deleted_to_the_second_look_alone_keeps_its_exports() -> None:
+    """The first look found a value missing, so it comes back. Without a producer, its record would go as well."""
+    cloud = CreatedAMomentAgo()
+    cloud.deploy("web", US, {})
+    cloud.deploy("network", EU, {"Exports": exports(A="a1", B="b1")})
+    cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{VALUE}")
+    cloud.answers = iter([True, False])
+    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
+    found = [finding.kind for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.settled]
+    assert next(cloud.answers, None) is None
+    assert set(cloud.values(US).values()) == {"a1", "b1"}
+    assert found == [FindingType.MISSING]
 
 
 GONE = ClaimingStack(exists=False)

@@ -166,6 +166,7 @@ class _Pausing:
     """Patience that ends when the explorer chooses."""
 
     session: Session
+    is_over: bool = False
 
     def begin(self, _clock: Clock) -> _Pausing:
         self.session.waits += 1

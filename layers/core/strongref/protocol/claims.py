@@ -90,7 +90,7 @@ class ClaimAttempt:
             try:
                 return attempt()
             except _TryAgainError as again:
-                self._skip = frozenset()  # a claim seen before a fence may have been removed as stale behind it
+                self._skip = frozenset()  # a claim that was seen may have gone with its value, which was created again
                 if again.without_pause:
                     waiting = self.ports.patience.begin(self.clock)
                     continue
