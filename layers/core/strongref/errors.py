@@ -55,7 +55,7 @@ class UnfinishedError(StrongRefError):
 
 
 class InvocationTimeoutError(UnfinishedError):
-    sentence = "The function timed out before everything was done. Deploy again; it resumes where it stopped."
+    sentence = "The function timed out before everything was done."
 
 
 class InternalError(StrongRefError):
@@ -137,11 +137,11 @@ class UndecryptableError(StoreError):
 class OutOfTimeError(StoreError, UnfinishedError):
     """The time in which a call may begin is over: the invocation's, or that of the fence that protects the call."""
 
-    sentence = "Timed out before {action} of {target:500} in {region}. Deploy again; it resumes from here."
+    sentence = "Timed out before {action} of {target:500} in {region}."
 
 
 class ThrottledError(OutOfTimeError):
-    sentence = "{action} in {region} was throttled ({code}) until the function timed out. Deploy again.{_step}"
+    sentence = "{action} in {region} was throttled ({code}) until the function timed out.{_step}"
 
 
 class TooManyTagsError(StoreError):
@@ -225,7 +225,7 @@ class ServiceTimeoutError(StrongRefError):
         return (
             f"{self.left} That was the last invocation, number {self.turns}: CloudFormation waits for ServiceTimeout "
             f"({self.timeout:.0f} s). Allow more calls per second or a longer ServiceTimeout, or make the resource "
-            "smaller."
+            "smaller. If this was a rollback or a deletion, repeat it: it continues."
         )
 
 

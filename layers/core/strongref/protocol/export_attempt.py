@@ -7,7 +7,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,9 +28,10 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.phases import Phase, claim_policy, phase_of
 from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
+from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import Snapshot, read_behind_fences
+from strongref.protocol.snapshot import Snapshot, read_behind_fences, read_scope
 from strongref.protocol.verification import is_given_up, is_superseded
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.stored_exports import StoredExports
+    from strongref.protocol.time import Clock
 
 Planned = tuple["Snapshot", "ExportPlan"]
 """What was found in one place, and what to do there."""
@@ -64,6 +66,7 @@ class ExportAttempt:
     ports: Ports
     event: Event
     wanted: ExportEvent
+    clock: Clock  # the invocation's, which has some time left when that behind the fences is over
     since: datetime  # when it began
     may_have_written: bool  # an earlier invocation, or this one
 
@@ -176,10 +179,30 @@ class ExportAttempt:
                     for executor, at, plan in works
                     if bool(at.destination.wanted) is publishes
                 )
+            try:
+                carry_out(Work(executor.writer.store, executor.delete_unseen(plan)) for executor, _, plan in works)
+            except UnfinishedError:
+                if not self._is_done():
+                    raise
+                index = replace(index, store=self.ports.stores(export.producer.region, self.clock))
         finally:
             for notice in notices_of_overrides(self.event, recorded):
                 self.ports.notify(notice)
         index.remove(entry, destinations)
+
+    def _is_done(self) -> bool:
+        """Whether a look behind the fences shows nothing to do, although their time is over.
+
+        A record may name many keys that its Create never stored. Names that the plan saw are deleted first; then those
+        that may be hidden, as long as there is time. No call of the Create is in flight: its fence would still exist.
+        """
+        export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
+        for at in self.wanted.destinations:
+            stored = read_scope(self.ports.stores(at.region, self.clock), at.scope, export, inspector)
+            left = keys_to_inspect(export, at.wanted, stored, self.wanted.rewrite)
+            if left or not is_up_to_date(export, at.wanted, stored, at.hold):
+                return False
+        return True
 
 
 def plans_for(

@@ -52,7 +52,7 @@ class Exporter:
         says, until = f"{event.logical_id} of {wanted.export.producer}", event.invocation(now).continues_until
         holder = FenceHolder(event.logical_id, says, event.request_id, until, continues=continues)
         sites = [(each.region, each.scope) for each in wanted.destinations]
-        attempt = ExportAttempt(self.ports, event, wanted, now, may_have_written=continues)
+        attempt = ExportAttempt(self.ports, event, wanted, clock, now, may_have_written=continues)
         creates = event.request_type is RequestType.CREATE and not continues
         first = attempt.create_without_waiting if creates else None
         with attempt.leftovers_reported():

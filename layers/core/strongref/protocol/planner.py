@@ -114,7 +114,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         *closing,
     ]
     kept = found.claimed_drops | found.withdrawn if ClaimPolicy.KEEP in policy else {}
-    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale)
+    unseen = tuple(_delete(found.unseen))
+    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale, unseen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ class _Differences:
     retyped: list[Key]  # those of them whose type changes, which SSM cannot do in place
     shared: list[Key]  # no longer wanted, and still published by another Export of the stack
     deleted: list[Key]  # no longer wanted by anyone, and not claimed
+    # recorded, no longer wanted, and not found: a name that was used again may be hidden for a while (`recreation`)
+    unseen: list[Key]
     claimed_changes: dict[Key, Importers]  # changed values that are claimed
     claimed_drops: dict[Key, Importers]  # claimed values that this Export's record holds and that are no longer wanted
     withdrawn: dict[Key, Importers]  # claimed values of this Export that no record holds any more
@@ -150,8 +153,9 @@ def _compare(
         retyped=[key for key in changed if stored.stored[key].type is not wanted[key].type],
         shared=[key for key in dropped if key in others and key in stored.stored]
         + [key for key in unrecorded if key in others and key in owned],
-        deleted=[key for key in going if key not in claimed]
+        deleted=[key for key in going if key in stored.stored and key not in claimed]
         + [key for key in left if key not in claimed and key not in foreign],
+        unseen=[key for key in going if key not in stored.stored],
         # What the record says already is what was claimed. A parameter that says something else was changed by hand, or
         # by a change that died halfway, and is corrected.
         claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
