@@ -950,6 +950,15 @@ GUARDS = (
         must_fail=("test_a_value_that_only_a_later_look_shows_is_not_left_behind",),
     ),
     Guard(
+        name="that an import with time left goes on releasing its claims",
+        file="layers/core/strongref/protocol/imports.py",
+        function="_in_time",
+        find="clock.now() < _",
+        instead="False",
+        tests=("tests/protocol/test_out_of_time.py",),
+        must_fail=("test_an_import_that_has_no_time_to_release_its_claims_leaves_them_to_the_janitor[3600]",),
+    ),
+    Guard(
         name="the deletion of recorded values that reads do not show",
         file="layers/core/strongref/protocol/planner.py",
         function="plan_export",

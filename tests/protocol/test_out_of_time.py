@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from strongref.contract.event import RequestType
 from strongref.errors import OutOfTimeError
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.lag import ReadLag
-from tests.protocol.test_scenarios import EU, US, exports, name
+from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
 from tests.support.fake_ssm import FakeClock
@@ -53,7 +54,7 @@ class BusyClock(FakeClock):
 
 def send(cloud: Cloud, request: ResourceRequest, seconds: float, status: str = "") -> Any:
     """Carry an event out in so many seconds."""
-    stack = cloud.stack("network", EU)
+    stack = cloud.stack(*(("network", EU) if "Values" in request.properties else ("web", US)))
     stack.status = status or stack.status
     BusyClock(cloud, seconds)
     with stack.asking(request):
@@ -120,3 +121,26 @@ def test_a_delete_that_ran_out_of_time_fails_while_values_are_left() -> None:
         send(cloud, delete, 39, "DELETE_IN_PROGRESS")
     assert 0 < len(cloud.values(US)) < 150
     assert not record(cloud)
+
+
+@pytest.mark.parametrize("timeout", ["40", "3600"])
+def test_an_import_that_has_no_time_to_release_its_claims_leaves_them_to_the_janitor(
+    monkeypatch: pytest.MonkeyPatch, timeout: str
+) -> None:
+    """They are stale then. With time left, another invocation goes on."""
+    cloud = Cloud()
+    keys = {f"Key{number:03d}": "v" for number in range(200)}
+    cloud.deploy("network", EU, {"Exports": exports(keys, SecureKeys=list(keys))})
+    web, importing = cloud.new_stack("web", US), imports(ServiceTimeout=timeout)
+    with pytest.raises(OutOfTimeError):
+        send(cloud, web.request(RequestType.CREATE, "Imports", importing), 15)
+    delete = web.request(RequestType.DELETE, "Imports", importing, "web-Imports-1ABCDEF")
+    monkeypatch.setattr(cloud, "event", lambda request: replace(request.event("1"), requested=cloud.clock.now()))
+    if timeout == "3600":
+        with pytest.raises(OutOfTimeError):
+            send(cloud, delete, 15, "ROLLBACK_IN_PROGRESS")
+        return
+    send(cloud, delete, 15, "ROLLBACK_IN_PROGRESS")
+    web.status, web.asked, cloud.clock = "ROLLBACK_COMPLETE", None, FakeClock(100_000)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a"})})
+    assert cloud.values(US) == {name("A"): "a"}
