@@ -118,20 +118,38 @@ def test_a_limit_is_never_passed_but_for_a_small_burst(action: str, rate: float)
 
 
 @pytest.mark.parametrize(("action", "rate"), FIRST)
-def test_the_rate_rises_slowly_beyond_the_first_one(action: str, rate: float) -> None:
-    """An account with a higher quota gains by it."""
+def test_the_rate_rises_slowly_where_doubling_it_fails(action: str, rate: float) -> None:
+    """An account with a slightly higher quota gains by it."""
+    clock, limiter = FakeClock(10_000), RateLimiter(RateLimits())
+
+    def calls_with_a_failed_probe() -> int:
+        made = calls_until(clock, limiter, 20, action)
+        limiter.throttled(action, REGION, turn(limiter, clock, action), clock.now(), 0.5)
+        return made
+
+    throttled(limiter, clock, action)
+    made = [calls_with_a_failed_probe() / rate for _ in range(6)]
+    assert made[0] <= 20 * 1.02
+    assert 20 * 1.4 <= made[-1] <= 20 * 2.1
+
+
+@pytest.mark.parametrize(("action", "rate"), FIRST)
+def test_half_a_minute_after_the_last_throttled_call_nothing_is_limited(action: str, rate: float) -> None:
     clock, limiter = FakeClock(10_000), RateLimiter(RateLimits())
     throttled(limiter, clock, action)
-    assert calls_until(clock, limiter, 30, action) <= rate * 30 * 1.02
-    calls_until(clock, limiter, 60, action)
-    assert rate * 30 * 1.4 <= calls_until(clock, limiter, 30, action) <= rate * 30 * 2.1
+    for _ in range(99):  # As slow as it gets.
+        limiter.throttled(action, REGION, turn(limiter, clock, action), clock.now(), 0.5)
+    assert calls_until(clock, limiter, 19, action) <= rate * 19
+    calls_until(clock, limiter, 5, action)
+    clock.sleep(4)
+    assert {take(limiter, clock, action) for _ in range(1000)} == {0}
 
 
 def test_rest_raises_no_rate_and_a_long_one_forgets_it() -> None:
     clock, limiter = FakeClock(10_000), RateLimiter(RateLimits())
     throttled(limiter, clock)
     clock.sleep(290)
-    assert calls_until(clock, limiter, 20) <= 3 * 20 + 3 + 1
+    assert calls_until(clock, limiter, 9) <= 3 * 9 + 3 + 1
     clock.sleep(300)
     assert {take(limiter, clock) for _ in range(1000)} == {0}
 
@@ -251,12 +269,12 @@ def test_throttling_slows_the_calls_that_follow(code: str) -> None:
         clock = FakeClock()
         calls = caller(clock, jitter=1)
         calls.call("PutParameter", failing(*errors))
-        for _ in range(100):
+        for _ in range(40):
             calls.call("PutParameter", failing())
         return sum(clock.slept)
 
     assert spent() == 0
-    assert 30 < spent(client_error(code)) < 40
+    assert 12 < spent(client_error(code)) < 16
 
 
 @pytest.mark.parametrize("code", THROTTLED)

@@ -172,6 +172,26 @@ def test_an_account_with_higher_quotas_gains_by_them() -> None:
     assert account.measured(export(1000)) < 200 < Quotas().least_seconds({"PutParameter": 1000})
 
 
+@pytest.mark.parametrize("throttling", [5, 40])
+def test_half_a_minute_after_throttling_has_ended_a_warm_function_is_as_fast_as_before(throttling: int) -> None:
+    account = Account(puts=3000)
+
+    def written() -> int:
+        before = account.admitted["PutParameter"]
+        account.time.sleep(5)
+        return account.admitted["PutParameter"] - before
+
+    def others() -> None:
+        account.time.sleep(2)
+        former = written()
+        account.quotas = Quotas(puts=3)
+        account.time.sleep(throttling)
+        account.quotas = Quotas(puts=3000)
+        assert any(written() >= 0.9 * former > 1000 for _ in range(6))
+
+    account.time.run(lambda: account.carry_out(export(8000, SecureKeys=[])), others)
+
+
 def test_limits_that_are_set_hold_whatever_the_quota_is() -> None:
     account = Account(reads=1e6, puts=1e6, tags=1e6, deletes=1e6)
     account.limits = RateLimits(writes=5, tags=20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +19,7 @@ from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS,
 from strongref.contract.event import Event, MalformedEventError
 from strongref.contract.response import Response
 from strongref.errors import (
+    InvocationTimeoutError,
     OutOfTimeError,
     ReinvokeError,
     StackLookupError,
@@ -147,8 +149,15 @@ def test_the_last_invocation_responds(number: int, ago: float, timeout: str, ser
     assert answer["Reason"].endswith(
         f" That was the last invocation, number {number}: CloudFormation waits for "
         f"ServiceTimeout ({timeout} s). Allow more calls per second or a longer ServiceTimeout, or make the resource "
-        "smaller."
+        "smaller. If this was a rollback or a deletion, repeat it: it continues."
     )
+
+
+def test_out_of_time_nobody_is_told_that_a_deployment_resumes() -> None:
+    """CloudFormation rolls it back."""
+    throttled = ThrottledError("PutParameter", "ThrottlingException", "/a", "us-east-1")
+    for error in (OUT_OF_TIME, throttled, InvocationTimeoutError()):
+        assert not re.search("again|resume", str(error))
 
 
 def test_the_last_invocation_is_within_lambdas_recursion_limit() -> None:

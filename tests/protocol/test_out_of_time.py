@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +10,19 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.errors import OutOfTimeError
+from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.lag import ReadLag
-from tests.protocol.test_scenarios import EU, US, exports, name
+from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.stacks import ROLLBACK, UPDATING
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
+    from strongref.protocol.executor import Step
+    from strongref.protocol.plan import ExportPlan
     from tests.support.cloudformation.requests import ResourceRequest
 
 SECONDS = 0.2
@@ -49,7 +54,7 @@ class BusyClock(FakeClock):
 
 def send(cloud: Cloud, request: ResourceRequest, seconds: float, status: str = "") -> Any:
     """Carry an event out in so many seconds."""
-    stack = cloud.stack("network", EU)
+    stack = cloud.stack(*(("network", EU) if "Values" in request.properties else ("web", US)))
     stack.status = status or stack.status
     BusyClock(cloud, seconds)
     with stack.asking(request):
@@ -85,6 +90,25 @@ def test_an_update_that_ran_out_of_time_is_rolled_back_in_the_same_time() -> Non
     send(cloud, network.request(RequestType.UPDATE, "Exports", before, own_id, MANY), 20, ROLLBACK)
     assert cloud.values(US) == {name("A"): "a"}
     assert cloud.parameters_below(US, "/strongref/fences") == []
+
+
+def test_a_value_that_only_a_later_look_shows_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name was hidden, or its creation was in flight."""
+    cloud = Cloud()
+    network = cloud.new_stack("network", EU)
+    with pytest.raises(OutOfTimeError):
+        send(cloud, network.request(RequestType.CREATE, "Exports", MANY), 15)
+    delete_unseen = PlanExecutor.delete_unseen
+
+    def appears(executor: PlanExecutor, plan: ExportPlan) -> Iterator[Step]:
+        cloud.ssm(US).put_parameter(Name=f"/strongref/exports/{name('Key0999')}", Value="v", Type="String")
+        return delete_unseen(executor, plan)
+
+    monkeypatch.setattr(PlanExecutor, "delete_unseen", appears)
+    delete = network.request(RequestType.DELETE, "Exports", MANY, MADE_UP)
+    with pytest.raises(OutOfTimeError):
+        send(cloud, delete, 25, "ROLLBACK_IN_PROGRESS")
+    assert cloud.values(US) == {name("Key0999"): "v"}
 
 
 def test_a_delete_that_ran_out_of_time_fails_while_values_are_left() -> None:

@@ -60,6 +60,12 @@ _CLIMB_SECONDS = 120.0
 """Time in which the rate doubles if nothing is throttled: slowly at first, then faster and faster."""
 _QUIET_SECONDS = 20.0
 """A call that is throttled sooner than this after another one belongs to the same series."""
+_DOUBLING_SECONDS = 0.5
+_MOST_DOUBLINGS = 12
+_PROBE_REST = 2 / 3
+"""After `_QUIET_SECONDS` without a throttled call, the rate doubles each half second: a probe. If a call is throttled,
+the quota is as it was, and so is the rate after a rest, which can be this much shorter. Otherwise nothing limits it
+anymore after so many doublings."""
 _LONGEST_SERIES = 6
 """After so many throttled calls in a series, calls of others come at random moments, and a lower rate does not help."""
 _RECOVERY_SECONDS = 20.0
@@ -184,7 +190,8 @@ class _Bucket:
         self._lowered: float | None = None  # the rate right after the last throttled call; None before the first
         self._before = self._first_rate  # the rate before the first throttled call of the series
         self._length = 0  # of the series, in throttled calls after the first
-        self._since = 0.0  # seconds since the last throttled call, without rests
+        self._since = 0.0  # seconds since a throttled call lowered the rate, without rests
+        self._quiet = 0.0  # seconds since the last throttled call, likewise
         self._tokens = max(1.0, self._limit * _BURST_SECONDS)
 
     @property
@@ -198,7 +205,13 @@ class _Bucket:
             return self._limit
         if self._is_crowded:
             return min(self._before, self._lowered + self._before * self._since / _RECOVERY_SECONDS)
-        return min(self._limit, self._lowered * (1 + (self._since / _CLIMB_SECONDS) ** 3))
+        climbed = self._lowered * (1 + (self._since / _CLIMB_SECONDS) ** 3)
+        return min(self._limit, climbed * math.exp2(self._doublings))
+
+    @property
+    def _doublings(self) -> float:
+        """How often the rate has doubled, because nothing was throttled for long enough."""
+        return 0.0 if self._lowered is None else max(0.0, self._quiet - _QUIET_SECONDS) / _DOUBLING_SECONDS
 
     def take(self, now: datetime, within: float, chance: float) -> Turn | None:
         self._pass(now)
@@ -220,15 +233,22 @@ class _Bucket:
         rate = self._rate
         self._tokens = min(max(1.0, rate * _BURST_SECONDS), self._tokens + passed * rate) if passed else self._tokens
         self._since += min(passed, _LONGEST_GAP)
+        self._quiet += min(passed, _LONGEST_GAP)
         if self._is_crowded and self._since > _QUIET_SECONDS:
             self._lowered, self._length, self._since = self._rate, 0, 0.0
+        if self._doublings > _MOST_DOUBLINGS:
+            self._lowered = None
 
     def slow_down(self, turn: Turn, now: datetime, chance: float) -> float:
         if turn.slowdowns == self.slowdowns:
             self._pass(now)
-            self._lower()
+            if not (was_probe := self._doublings > 0):
+                self._lower()
+            self._quiet = 0.0
             interval = 1 / self._rate
             rest = interval if self._is_crowded else max(interval, min(_REST_SECONDS, _REST_CALLS * interval))
+            if was_probe:
+                rest *= _PROBE_REST
             self._tokens = 1 - self._rate * rest * (_EARLIEST_RETRY + chance * (_LATEST_RETRY - _EARLIEST_RETRY))
             self.slowdowns += 1
         return 1 / self._rate

@@ -72,6 +72,10 @@ class PlanExecutor:
                 yield [partial(self._execute, plan.scope, each) for each in instructions]
                 recorded = _nothing  # The Export's own record is the first instruction, if it changes.
 
+    def delete_unseen(self, plan: ExportPlan) -> Iterator[Step]:
+        """The one step that follows those of a plan, and that may end halfway if nothing is there."""
+        yield [partial(self._execute, plan.scope, each) for each in plan.unseen]
+
     def create(self, plan: ExportPlan) -> Iterator[Step]:
         """The steps of a plan that only creates; they touch nothing that exists.
 

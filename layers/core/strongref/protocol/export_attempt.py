@@ -205,10 +205,12 @@ class ExportAttempt:
                     for executor, at, plan in works
                     if bool(at.destination.wanted) is publishes
                 )
-        except UnfinishedError:
-            if only_creates or not self._is_done():
-                raise
-            index = replace(index, store=self.ports.stores(export.producer.region, self.clock))
+            try:
+                carry_out(Work(executor.writer.store, executor.delete_unseen(plan)) for executor, _, plan in works)
+            except UnfinishedError:
+                if not self._is_done():
+                    raise
+                index = replace(index, store=self.ports.stores(export.producer.region, self.clock))
         finally:
             for notice in notices_of_overrides(self.event, recorded):
                 self.ports.notify(notice)

@@ -119,6 +119,8 @@ class ExportPlan:
     kept: Mapping[Key, Importers] = field(default_factory=dict)  # claimed values that were to go, and stay
     # stale claims on values that change or go: the tags' keys, the ARNs of the stacks that they name
     stale: Mapping[Key, Mapping[str, str]] = field(default_factory=dict)
+    # after everything else, as far as there is time: what its record held and reads do not show
+    unseen: tuple[Delete, ...] = ()
 
     def as_creation(self) -> ExportPlan | None:
         """This plan if it only creates, with the record as the last: nobody can import before that.
@@ -140,7 +142,7 @@ class ExportPlan:
 
     def counts(self) -> dict[str, int]:
         """How many values it creates, changes, adopts and drops, for the log."""
-        deleted = {key for each in self.instructions if isinstance(each, Delete) for key in each.keys}
+        deleted = {key for each in (*self.instructions, *self.unseen) if isinstance(each, Delete) for key in each.keys}
         created = {each.key for each in self.instructions if isinstance(each, Create)}
         kinds = [type(each) for each in self.instructions]
         return {
@@ -153,7 +155,7 @@ class ExportPlan:
 
 def show(plan: ExportPlan) -> list[str]:
     """A plan as text, a line for each instruction or refusal, without any value: what a dry run shows."""
-    return [*map(str, plan.refusals), *map(str, plan.instructions)]
+    return [*map(str, plan.refusals), *map(str, plan.instructions), *map(str, plan.unseen)]
 
 
 def refusal_of(plans: Sequence[ExportPlan]) -> Refusal | None:

@@ -115,7 +115,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         *_delete(found.unseen),
     ]
     kept = found.claimed_drops | found.withdrawn if ClaimPolicy.KEEP in policy else {}
-    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale)
+    unseen = tuple(_delete(found.unseen))
+    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale, unseen)
 
 
 @dataclass(frozen=True, slots=True)
