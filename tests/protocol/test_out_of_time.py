@@ -122,3 +122,26 @@ def test_a_delete_that_ran_out_of_time_fails_while_values_are_left() -> None:
     assert 0 < len(cloud.values(US)) < 150
     (head,) = record(cloud)
     assert '"withdrawn":true' in cloud.texts(US)[head[1:]]
+
+
+@pytest.mark.parametrize("timeout", ["40", "3600"])
+def test_an_import_that_has_no_time_to_release_its_claims_leaves_them_to_the_janitor(
+    monkeypatch: pytest.MonkeyPatch, timeout: str
+) -> None:
+    """They are stale then. With time left, another invocation goes on."""
+    cloud = Cloud()
+    keys = {f"Key{number:03d}": "v" for number in range(200)}
+    cloud.deploy("network", EU, {"Exports": exports(keys, SecureKeys=list(keys))})
+    web, importing = cloud.new_stack("web", US), imports(ServiceTimeout=timeout)
+    with pytest.raises(OutOfTimeError):
+        send(cloud, web.request(RequestType.CREATE, "Imports", importing), 15)
+    delete = web.request(RequestType.DELETE, "Imports", importing, "web-Imports-1ABCDEF")
+    monkeypatch.setattr(cloud, "event", lambda request: replace(request.event("1"), requested=cloud.clock.now()))
+    if timeout == "3600":
+        with pytest.raises(OutOfTimeError):
+            send(cloud, delete, 15, "ROLLBACK_IN_PROGRESS")
+        return
+    send(cloud, delete, 15, "ROLLBACK_IN_PROGRESS")
+    web.status, web.asked, cloud.clock = "ROLLBACK_COMPLETE", None, FakeClock(100_000)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a"})})
+    assert cloud.values(US) == {name("A"): "a"}

@@ -112,7 +112,6 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         *gives,
         *_delete(found.deleted),
         *closing,
-        *_delete(found.unseen),
     ]
     kept = found.claimed_drops | found.withdrawn if ClaimPolicy.KEEP in policy else {}
     unseen = tuple(_delete(found.unseen))
