@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.e2e.harness import Aws
-
-FENCED = {"by": "Exports of somebody", "until": "2099-01-01T00:00:00+00:00"}
 
 
 @pytest.fixture
@@ -147,9 +144,6 @@ def test_14_a_missing_export_tells_which_it_is(world: World) -> None:
     assert f"{producer} exists, but exports nothing to consumer {world.consumer} in {US}" in refused("CertArn")
     world.publish({"CertArn": "arn:x"}, "UPDATE_COMPLETE")
     assert f"{producer[1:]} does not export CertAnr (did you mean CertArn?) to this consumer" in refused("CertAnr")
-    fence = world.name("Exports.x").replace("/exports/", "/fences/")
-    world.aws.put_foreign(US, fence, value=json.dumps(FENCED))
-    assert f"The exports of {producer} are being changed right now (by Exports of somebody, until 2099" in refused("B")
     assert world.claims("CertArn") == []
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.contract.notices import NoticeType
-from strongref.errors import StrongRefError, UndecryptableError
+from strongref.errors import BadRequestError, StrongRefError, UndecryptableError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
@@ -18,6 +19,7 @@ from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.fake_ssm import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,3 +196,178 @@ def test_the_last_import_of_a_withdrawn_value_takes_the_mark_with_it(cloud: Clou
     cloud.deploy("web", US, {})
     assert [each.kind for each in found(cloud)] == [FindingType.STRAY]
     assert cloud.texts(US) == {}
+
+
+def denied_index(cloud: Cloud) -> None:
+    """From now on the index cannot be read."""
+    ssm = cloud.ssm(EU)
+    before = ssm.before_call
+
+    def deny(action: str, request: dict[str, Any]) -> None:
+        if action == "GetParameters" and any("/index/" in each for each in request["Names"]):
+            raise error("AccessDeniedException", "no", action)
+        before(action, request)
+
+    ssm.before_call = deny
+
+
+def lose(cloud: Cloud, logical_id: str) -> None:
+    head = f"{SCOPE.path('records')}/{logical_id}"
+    found = [name for each in cloud.texts(US) if (name := f"/{each}").partition(".")[0] == head]
+    cloud.ssm(US).delete_parameters(Names=found)
+
+
+def held_exports(cloud: Cloud) -> set[str]:
+    return {each.split("/")[2] for each in cloud.texts(EU) if each.startswith(HOLDS[1:])}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_update_of_the_import_deletes_no_hold_of_a_lost_record(fails: bool) -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"E1": exports({"A": "a1"}, Hold="H1"), "E2": exports({"B": "b1"}, Hold="H2")})
+    cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    lose(cloud, "E1")
+    if fails:
+        with pytest.raises(LaterResourceError):
+            cloud.deploy("web", US, {"Imports": imports("B")}, fails=True)
+    else:
+        cloud.deploy("web", US, {"Imports": imports("A", "B", Strength="strong")})
+    assert cloud.claims(US, name("A")) == ["web"]
+    assert held_exports(cloud) == {"H1", "H2"}
+
+
+def test_a_key_of_two_exports_is_not_withdrawn_while_one_record_is_lost() -> None:
+    cloud = Cloud()
+    export = exports({"A": "a1"}, Hold="network-Exports")
+    cloud.deploy("network", EU, {"E1": export, "E2": export})
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    lose(cloud, "E2")
+    cloud.deploy("network", EU, {"E2": export})
+    for region in (US, EU, US):
+        kinds = {each.kind for each in found(cloud, region)}
+        cloud.clock.sleep(7200)
+    assert held_exports(cloud) == {"network-Exports"}
+    assert kinds == {FindingType.UNREADABLE_RECORD}
+
+
+def test_a_hold_of_what_version_0_2_0_has_withdrawn_goes_and_others_are_made() -> None:
+    """It left no mark, and took the place out of the index."""
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"E1": exports({"A": "a1"}, Hold="H1"), "E2": exports({"B": "b1"}, Hold="H2")})
+    cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    cloud.deploy("network", EU, {"E1": exports({"A": "a1"}, Hold="H1")}, outputs=["H1", "H2"])
+    lose(cloud, "E2")
+    found(cloud)
+    assert held_exports(cloud) == {"H1"}
+
+
+def test_a_rollback_ends_well_although_the_index_cannot_be_read() -> None:
+    cloud = Cloud()
+    old, new = exports({"Z": "z"}, Region=AP), exports({"A": "a1"})
+    cloud.deploy("network", EU, {"Old": old, "Exports": new})
+    cloud.deploy("web", AP, {"Imports": imports("Z")})
+    cloud.deploy("network", EU, {"Exports": new})
+    denied_index(cloud)
+    with pytest.raises(StrongRefError):
+        cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Region=[US, AP])})
+    assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+
+
+def test_the_janitor_tends_to_the_rest_although_the_index_cannot_be_read() -> None:
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"E1": exports({"A": "a1"}), "E2": exports({"B": "b1"})})
+    cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    lose(cloud, "E2")
+    cloud.ssm(US).delete_parameters(Names=[f"{SCOPE.path('exports')}/A"])
+    denied_index(cloud)
+    found(cloud)
+    assert name("A") in cloud.values(US)
+
+
+def test_an_update_that_is_refused_at_once_is_rolled_back_although_a_key_is_gone(cloud: Cloud) -> None:
+    cloud.deploy("web", US, {"Imports": imports("A", "S")})
+    lock(cloud)
+    with pytest.raises(BadRequestError):
+        deploy(cloud, Typo="x")
+    assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+
+
+def test_half_a_rollback_is_not_taken_for_none() -> None:
+    """The record is right again, the value is not, and another Export's record cannot be read by then."""
+    cloud = Cloud()
+    other = exports({"S": "s"}, SecureKeys=["S"])
+    cloud.deploy("network", EU, {"E1": exports({"A": "a1", "T": "t"}, SecureKeys=["T"]), "E2": other})
+    ssm, failing = cloud.ssm(US), []
+    before = ssm.before_call
+
+    def deny(action: str, request: dict[str, Any]) -> None:
+        if failing and action == "PutParameter" and request["Name"].endswith("/network/A"):
+            raise error("AccessDeniedException", "no", action)
+        before(action, request)
+
+    def later(*_: object) -> None:
+        failing.append(1)
+        raise LaterResourceError
+
+    ssm.before_call = deny
+    cloud._export, original = later, cloud._export  # type: ignore[method-assign,assignment]
+    with pytest.raises(StrongRefError):
+        cloud.deploy("network", EU, {"E1": exports({"A": "a2", "T": "t"}, SecureKeys=["T"]), "E2": other})
+    cloud._export = original  # type: ignore[method-assign]
+    failing.clear()
+    ssm.locked = {
+        each: "InvalidKeyId"
+        for each, found in ssm.parameters().items()
+        if found.kind == "SecureString" and "/E2" in each
+    }
+    stack = cloud.stack("network", EU)
+    with pytest.raises(UndecryptableError):
+        cloud.roll_back(stack)
+    unlock(cloud)
+    cloud.roll_back(stack)
+    assert (stack.status, cloud.values(US)[name("A")]) == ("UPDATE_ROLLBACK_COMPLETE", "a1")
+
+
+def test_a_place_that_only_the_index_knows_is_not_abandoned(cloud: Cloud) -> None:
+    resources = cloud.stack("network", EU).resources
+    before = resources["Exports"]
+    resources["Exports"] = replace(before, properties={**before.properties, "Future": "x"})  # of a later version
+    lose(cloud, "Exports")
+    with pytest.raises(StrongRefError):
+        deploy(cloud, Consumer="other")
+    assert "A cannot be dropped" in cloud.stack("network", EU).reasons[0]
+    with pytest.raises(ExportsInUseError):
+        cloud.delete("network", EU)
+
+
+def test_a_mark_that_cannot_be_written_does_not_hide_the_refusal(cloud: Cloud) -> None:
+    lock(cloud)
+    ssm = cloud.ssm(US)
+    before = ssm.before_call
+
+    def deny(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and request["Name"].startswith(SCOPE.path("records")):
+            raise error("AccessDeniedException", "no", action)
+        before(action, request)
+
+    ssm.before_call = deny
+    with pytest.raises(ExportsInUseError, match="A cannot be dropped"):
+        deploy(cloud, without_a)
+    assert "A cannot be dropped" in cloud.stack("network", EU).reasons[0]
+
+
+def test_a_mark_makes_no_advanced_parameter() -> None:
+    for size in range(3700, 4000):
+        cloud = Cloud()
+        deploy(cloud, {"A": "a1", "L": "x" * size, "S": "s"})
+        if '"parts"' in cloud.texts(US)[HEAD[1:]]:
+            break
+        full = size
+    cloud = Cloud()
+    deploy(cloud, {"A": "a1", "L": "x" * full, "S": "s"})
+    cloud.deploy("web", US, {"Imports": imports("A", "S")})
+    lock(cloud)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {"A": "a2", "L": "x" * full, "S": "s"})
+    assert '"untouched":true' in cloud.texts(US)[HEAD[1:]]
+    assert cloud.ssm(US).parameters()[HEAD].tier == "Standard"

@@ -17,6 +17,7 @@ from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import split_tags
 from strongref_cli.overview.exports import Claim, participant_of
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.errors import UsageError
@@ -118,9 +119,10 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
         return
     ports.lag.settle(clock)  # Then reads show which claims are gone.
     names = store.under(scope.path("exports"), decrypted=False)
-    left = [scope.key(name) for name in names if hold.claim in (store.tags(name) or {})]
-    recorded = RecordedExports.read(store, scope)
-    if recorded.torn and left:
+    tags = {scope.key(name): store.tags(name) or {} for name in names}
+    left = {key: split_tags(each)[1] for key, each in tags.items() if hold.claim in each}
+    recorded = RecordedExports.read(store, scope).readable()
+    if left and (recorded.torn or recorded.may_hold(left)):
         return  # What cannot be read may need the hold.
     if holds := keeper.needed(recorded.holds(left)):
         try:

@@ -63,9 +63,9 @@ _QUIET_SECONDS = 20.0
 _DOUBLING_SECONDS = 0.25
 _MOST_DOUBLINGS = 12
 _PROBE_REST = 0.85
-"""After `_QUIET_SECONDS` without a throttled call, the rate doubles that often: a probe. If a call is throttled, the quota
-is as it was, and so is the rate after a rest, which can be this much shorter. Otherwise nothing limits it anymore after
-so many doublings."""
+"""After `_QUIET_SECONDS` without a throttled call, the rate doubles that often: a probe. If a call is throttled, the
+quota is as it was, and so is the rate after a rest, which can be this much shorter. Otherwise nothing limits it anymore
+after so many doublings."""
 _LONGEST_SERIES = 6
 """After so many throttled calls in a series, calls of others come at random moments, and a lower rate does not help."""
 _RECOVERY_SECONDS = 20.0

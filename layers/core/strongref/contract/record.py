@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 PART_BYTES = 4096
 """The size of one parameter of the standard tier (AWS: PutParameter, Value)."""
 
-_OPEN = '"open":true,'
-"""Every head has room for this, so that a record has the same parts open and closed."""
+_MARKS = '"open":true,"untouched":true,'
+"""Every head has room for these, so that a record has the same parts with and without them."""
 
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _SPACE = re.compile(r"\s")
@@ -127,7 +127,7 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
     if secure:
         head["secure"] = [part.number for part in tails]
     whole = _compact({**head, "values": json.loads(values)})
-    if len(whole.encode()) <= PART_BYTES - (0 if record.open else len(_OPEN)):
+    if len(whole.encode()) <= PART_BYTES - len(_MARKS) + (len('"open":true,') if record.open else 0):
         return [*tails, RecordPart(0, ParameterType.STRING, whole)]
     values = _unspaced(values)
     parts = [RecordPart(number + at, ParameterType.STRING, chunk) for at, chunk in enumerate(_chunks(values), start=1)]
@@ -210,8 +210,14 @@ def _assemble(parts: Mapping[int, str], *, without_secure: bool = False) -> Reco
 
 
 def as_untouched(head: str) -> str:
-    """The head of a record that an Update has not begun to write; the next one that writes it takes the mark away."""
-    return _compact(json.loads(head) | {"untouched": True})
+    """The head of a record that an Update has not begun to write; the next one that writes it takes the mark away.
+
+    Empty if it is none.
+    """
+    try:
+        return _compact(json.loads(head) | {"untouched": True})
+    except (ValueError, TypeError, RecursionError):
+        return ""
 
 
 def _stamp(given: object) -> RequestStamp | None:

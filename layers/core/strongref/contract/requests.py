@@ -138,6 +138,9 @@ class ExportRequest:
         request._check_names(stack)
         return request
 
+    def publishes_to(self, region: str, scope: ExportScope) -> bool:
+        return region in self.regions and scope == self.scope
+
     def publishes_the_same_as(self, other: ExportRequest) -> bool:
         """Whether both publish the same values, with the same hold, in the same places."""
         here, there = ((each.regions, each.scope, each.values, each.hold) for each in (self, other))

@@ -23,6 +23,7 @@ from strongref.protocol.fences import live_fence
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
+from strongref.protocol.stored_exports import split_tags
 from strongref.refusals import ChangingError, TooManyClaimsError, UnsettledError
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class ClaimAttempt:
     holds: HoldKeeper | None = None  # what makes its hold; None if it makes none
     claims: bool = False  # whether a claim was put on, or may have been
     needs_hold: bool = True  # whether what it claims names a CloudFormation export to hold, or may
+    _leaves_hold: bool = False  # there is a hold, which a record that is lost may need: it stays as it is
     _has_read_tags: bool = False
     _has_settled: bool = False
     _is_held_later: bool = False  # the hold could not be made, and the janitor will
@@ -108,7 +110,7 @@ class ClaimAttempt:
     def _attempt(self) -> Mapping[Key, Value]:
         """One attempt, step by step: read, put back, claim, then look for fences and read again."""
         recorded = self._recorded()
-        kept = self._kept(recorded.values) if self.claimant.may_return else {}
+        kept = self._kept(recorded) if self.claimant.may_return else {}
         keys = self._select(recorded.values, kept)
         found = self.store.get([self.scope.parameter_name(key) for key in keys])
         if len(found) < len(keys) and self._recorded() != recorded:
@@ -136,7 +138,7 @@ class ClaimAttempt:
 
     def _hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """Make the hold before anything is claimed: what cannot be held is refused, and was never claimed."""
-        if self.holds is None or self._is_held_later:
+        if self.holds is None or self._is_held_later or self._leaves_hold:
             return
         try:
             needed = self.holds.needed(recorded.holds(keys))
@@ -150,7 +152,7 @@ class ClaimAttempt:
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
-        if self.holds is None or self._is_held_later:
+        if self.holds is None or self._is_held_later or self._leaves_hold:
             return
         try:
             needed = self.holds.needed(recorded.holds(keys))
@@ -173,7 +175,7 @@ class ClaimAttempt:
     def may_release_hold(self, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""
         recorded, producer = RecordedExports.read(store, self.scope), self.scope.producer
-        if self.holds is None or recorded.torn:  # What cannot be read may name one.
+        if self.holds is None or recorded.torn or self._leaves_hold:  # What cannot be read may name one.
             return False
         keys = {key for found in select(self.names, recorded.values).values() for key in found}
         info = self.ports.stacks.by_name(producer.stack, producer.region)
@@ -204,20 +206,24 @@ class ClaimAttempt:
             raise _TryAgainError(why, without_pause=True)
         return sorted({key for keys in selected.values() for key in keys})
 
-    def _kept(self, recorded: Mapping[Key, Value]) -> dict[Key, Value]:
+    def _kept(self, recorded: RecordedExports) -> dict[Key, Value]:
         """Values that are withdrawn, but kept for this very claim.
 
         An Export may be removed from its template while it is claimed. The import that claims the value must be able to
         return to it when a later Update is rolled back.
         """
-        if self.names is not None and all(select(self.names, recorded).values()):
+        self._leaves_hold = False
+        if self.names is not None and all(select(self.names, recorded.values).values()):
             return {}
-        kept = {}
+        kept, owners = {}, {}
         for name, parameter in self.store.under(self.scope.path("exports")).items():
             key = self.scope.key(name)
-            wanted = self.names is None or any(select(self.names, [key]).values())
-            if wanted and key not in recorded and self.claimant.tag.items() <= (self.store.tags(name) or {}).items():
-                kept[key] = parameter.value
+            if key in recorded.values or not (self.names is None or any(select(self.names, [key]).values())):
+                continue
+            tags = self.store.tags(name) or {}
+            if self.claimant.tag.items() <= tags.items():
+                kept[key], owners[key] = parameter.value, split_tags(tags)[1]
+        self._leaves_hold = recorded.may_hold(owners) and self.holds is not None and self.holds.may_exist()
         return kept
 
     def _value(self, key: Key, found: Mapping[str, Parameter]) -> Value | None:

@@ -23,6 +23,7 @@ from strongref.errors import (
     UnfinishedError,
     UnreadableRecordError,
 )
+from strongref.log import logger
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.inspection import TagInspector
@@ -108,7 +109,7 @@ class ExportAttempt:
         reasons = [propagated_text(changed)] if changed else []
         reasons += [str(ExportsKeptError(kept))] if kept else []
         if phase is Phase.ROLLBACK:
-            reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left)]
+            reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
 
     def create_without_waiting(self, fenced: list[FencedStore]) -> ExportResult:
@@ -148,7 +149,7 @@ class ExportAttempt:
         export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
         index = ExportIndex(self.ports.stores(export.producer.region, fenced[0].clock), export)
-        found = with_named(found, index.read)
+        found = with_named(found, export, index.read)
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
         written = [each.stored.own or each.stored.withdrawn for each in found]
         own = [each for each in written if each and each.stack == export.stack]
@@ -166,12 +167,21 @@ class ExportAttempt:
         except UnfinishedError:
             raise
         except StrongRefError:
-            for each in (each for each in snapshots if each.stored.why and each not in self._begun):
-                name, last = part_name(each.destination.scope, self.event.logical_id, 0), self.event.stamp
-                head = each.fenced.store.get([name]).get(name)
-                if head and each.stored.own and (last is None or each.stored.own.last != last):
-                    each.fenced.store.overwrite(name, head.type, as_untouched(head.text))
+            for each in snapshots:
+                if each.stored.why and each not in self._begun:
+                    self._mark_untouched(each)
             raise
+
+    def _mark_untouched(self, snapshot: Snapshot) -> None:
+        name, own = part_name(snapshot.destination.scope, self.event.logical_id, 0), snapshot.stored.own
+        is_later = self.event.stamp is None or (own is not None and own.last != self.event.stamp)
+        store = snapshot.fenced.store
+        try:
+            head = store.get([name]).get(name)
+            if own and is_later and head and (text := as_untouched(head.text)):
+                store.overwrite(name, head.type, text)
+        except StrongRefError as error:  # The update's own reason is what its user has to see.
+            logger.warning("A record could not be marked", extra={"parameter": name, "error": str(error)})
 
     def _apply(
         self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, *, only_creates: bool = False
@@ -243,7 +253,7 @@ def plans_for(
     policy = claim_policy(phase, wanted.on_change, failed)
     plans = [
         ExportPlan(snapshot.destination.scope)
-        if phase is Phase.ROLLBACK and snapshot.left
+        if phase is Phase.ROLLBACK and snapshot.left(wanted.former)
         else snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp)
         for snapshot in snapshots
     ]

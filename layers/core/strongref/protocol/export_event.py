@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
+from strongref.contract.names import ExportScope
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError
+from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.snapshot import Destination, recorded_scopes
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports
 
@@ -82,12 +84,20 @@ class ExportEvent:
         )
 
     def with_recorded(self, ports: Ports, clock: Clock) -> ExportEvent:
-        """This event with every place of the unclear regions where the Export's records say that it publishes."""
-        known = {(each.region, each.scope) for each in self.destinations}
+        """This event with every place of the unclear regions where the Export's records or the index name it."""
+        if not self.unclear_regions:
+            return self
+        known, producer = {(each.region, each.scope) for each in self.destinations}, self.export.producer
+        entry = ExportIndex(ports.stores(producer.region, clock), self.export).read()
+        named = entry.places if entry else ()
         found = {
             (region, scope): Destination(region, scope, {})
             for region in self.unclear_regions
             for scope in recorded_scopes(ports.stores(region, clock), self.export)
+        } | {
+            (each.region, scope): Destination(each.region, scope, {})
+            for each in named
+            if each.account == producer.account and (scope := ExportScope(each.consumer, producer))
         }
         return replace(
             self, destinations=(*self.destinations, *(each for key, each in found.items() if key not in known))

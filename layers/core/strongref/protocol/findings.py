@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG, ExportScope, Key, owner_tag
+from strongref.contract.names import RESTORED_TAG, ExportScope, Key
 from strongref.contract.record import Record, StoredRecord, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.published import RecordedExports
@@ -115,6 +115,7 @@ class ScopeSnapshot:
     awaited: bool  # the consumer exists, and is not being deleted
     unread: Mapping[Key, str] = field(default_factory=dict)  # values whose tags cannot be read, and why
     lost: Collection[str] = ()  # Exports that the index names, with values here, and without a record; by logical ID
+    withdrawn: Collection[str] = ()  # likewise, Exports that the index does not name: version 0.2.0 left no mark
     # by ARN, why stacks that records name cannot be asked about; they are not among the deleted ones
     unasked: Mapping[str, str] = field(default_factory=dict)
 
@@ -273,10 +274,8 @@ def _delete_marks(scope: ExportScope, found: ScopeSnapshot, repairs: Repairs) ->
 
 
 def lost_records(tags: ValueTags, records: Mapping[str, StoredRecord]) -> list[str]:
-    """The Exports of a claimed value that no record holds, by logical ID, if none of them says that it is withdrawn."""
-    if not tags.claims or any(owner_tag(logical_id) in tags.owners for logical_id in records):
-        return []
-    return sorted(tags.owners.values())
+    """The Exports of a claimed value in no record that have neither a record nor the mark of one, by logical ID."""
+    return sorted(each for each in tags.owners.values() if each not in records) if tags.claims else []
 
 
 def _find_missing(

@@ -15,7 +15,7 @@ from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
 from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
-from strongref.errors import AlreadyExistsError
+from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
@@ -136,7 +136,7 @@ class Janitor:
             except ChangingError:
                 return suspicion, True
             return repairs, False
-        if not suspicion.findings:
+        if all(each.kind is FindingType.CLEANED_UP for each in suspicion.findings):
             return suspicion, False
         at = FencedStore(self.ports.stores(self.region, clock), clock)
         if not self.repairs:
@@ -207,6 +207,7 @@ class Janitor:
         tags = inspector.inspect_readable(at.store, scope, readable)
         published = {key for each in records.values() if each.readable for key in each.readable.values}
         unrecorded = {each for key in tags.keys() - published for each in lost_records(tags[key], records)}
+        lost = {each for each in unrecorded if self._is_named(at.clock, scope, each)}
         unread = {key: str(error) for key in keys if (error := inspector.unread.get(scope.parameter_name(key)))}
         return ScopeSnapshot(
             records=records,
@@ -216,7 +217,8 @@ class Janitor:
             awaited=scope.consumer == SHARED or self._is_there(scope.consumer),
             unread=unread,
             unasked={stack: str(error) for stack, error in inspector.unasked.items()},
-            lost={each for each in unrecorded if self._is_named(at.clock, scope, each)},
+            lost=lost,
+            withdrawn=unrecorded - lost,
         )
 
     def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str) -> bool:
@@ -224,8 +226,14 @@ class Janitor:
         if scope.producer.account != self.account:
             return False  # It cannot be asked about.
         name = index_name(scope.producer.stack, logical_id)
-        found = self.ports.stores(scope.producer.region, clock).get([name]).get(name)
-        entry = IndexEntry.decode(found) if found else None
+        try:
+            found = self.ports.stores(scope.producer.region, clock).get([name]).get(name)
+            entry = IndexEntry.decode(found) if found else None
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            self.failed("An entry of the index could not be read, and may name an Export", error, parameter=name)
+            return True
         return entry is not None and entry.names(self.region, scope)
 
     def _is_there(self, consumer: str) -> bool:
@@ -248,6 +256,7 @@ class _Visit:
     _holds: HoldTender = field(init=False)
     _index: IndexTender = field(init=False)
     _claims: Claims = field(default_factory=dict)  # of the scope that is being tended
+    _withdrawn: set[str] = field(default_factory=set)  # of its Exports, those that are, although no mark says so
     _done: list[Key] = field(default_factory=list)  # of its keys, those that an earlier invocation has tended
 
     def __post_init__(self) -> None:
@@ -265,7 +274,7 @@ class _Visit:
     def values(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the values and records of a scope, part by part."""
         here, there = self._stored.get(scope, {}), self._recorded.get(scope, {})
-        self._claims, self._done = {}, []
+        self._claims, self._done, self._withdrawn = {}, [], set()
         for keys in _parts(sorted(scope.key(name) for name in here)):
             mark = (scope.path("exports"), keys[-1] if keys else "")
             if mark <= self.after:
@@ -285,6 +294,7 @@ class _Visit:
                         FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
                     )
                     add_claims(self._claims, seen.tags)
+                    self._withdrawn |= set(seen.withdrawn)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
             values = 0 if failed else len(keys)
             yield JanitorProgress(mark, values, (*sorted(repairs.findings), *failed), busy=busy)
@@ -301,6 +311,7 @@ class _Visit:
         last = self.after[1].removeprefix(LAST) if self.after >= (scope.path("exports"), LAST) else ""
         if missing := tuple(self._index.add_missing(scope, living.records)):
             yield JanitorProgress((scope.path("exports"), LAST + last), 0, missing)
+        self._holds.withdrawn = self._withdrawn
         for tag, found in self._holds.make_missing(scope, living, self._claims, self._done, self.inspector, last):
             yield JanitorProgress((scope.path("exports"), LAST + tag), 0, found)
 

@@ -69,6 +69,7 @@ class HoldTender:
     holder: FenceHolder  # of the fences behind which holds change
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
+    withdrawn: Collection[str] = ()  # the Exports of the scope that are withdrawn, although no mark says so
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: Memo[str, Mapping[str, frozenset[str]]] = field(default_factory=Memo)  # what is held, by region and hash
@@ -181,7 +182,7 @@ class HoldTender:
         return HoldKeeper(self.ports, self.clock, hold, OwnStacks(first.info, importer), waits_for_producers=False)
 
     def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: Mapping[Key, Collection[str]]) -> bool:
-        if recorded.may_hold(keys):
+        if recorded.may_hold(keys, self.withdrawn):
             return False  # What cannot be read may need the hold that there is.
         held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, frozenset())
         return held != keeper.needed(recorded.holds(keys)).keys()
@@ -210,7 +211,7 @@ class HoldTender:
             inspector.agree(first, [tags])
             add_claims(claims, tags)
             left = claims.get(claim)
-            if left and recorded.may_hold(left):
+            if left and recorded.may_hold(left, self.withdrawn):
                 raise ChangingError(str(stack.scope.producer), "another deployment")
             return keeper.needed(recorded.holds(left)) if left else {}
 

@@ -88,13 +88,13 @@ class RecordedExports:
         """Whether a record publishes this value for this key."""
         return any(record.values.get(key) == value for record in self.records.values())
 
-    def may_hold(self, owners: Mapping[Key, Collection[str]]) -> bool:
+    def may_hold(self, owners: Mapping[Key, Collection[str]], withdrawn: Collection[str] = ()) -> bool:
         """Whether a record that is lost, or that cannot be read completely, may hold one of these claimed keys.
 
-        The owner tags say which Exports publish each, or published it.
+        The owner tags say which Exports publish each, or published it. Those that are known to be withdrawn do not.
         """
-        known = {owner_tag(logical_id) for logical_id in self.complete}
-        return any(key not in self.values and known.isdisjoint(tags) for key, tags in owners.items())
+        known = {owner_tag(logical_id) for logical_id in (*self.complete, *withdrawn)}
+        return any(key not in self.values and not known.issuperset(tags) for key, tags in owners.items())
 
     def holds(self, keys: Iterable[Key]) -> dict[str, str]:
         """The CloudFormation exports that imports of these keys hold: by name, with the ARN of each one's stack."""

@@ -6,9 +6,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope, Key
+from strongref.contract.names import ExportScope, Key, owner_tag
 from strongref.contract.record import RequestStamp, decode, part_name
-from strongref.errors import NewerFormatError, UndecryptableError, UnreadableRecordError
+from strongref.errors import (
+    NewerFormatError,
+    StrongRefError,
+    UndecryptableError,
+    UnfinishedError,
+    UnreadableRecordError,
+)
 from strongref.protocol.plan import ExportPlan
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, carry_out
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.index import IndexEntry
+    from strongref.contract.requests import ExportRequest
     from strongref.contract.values import Value
     from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.inspection import TagInspector
@@ -67,12 +74,28 @@ class Snapshot:
         has_secure = any(value.is_secure for value in (*wanted.values(), *stored.recorded.values()))
         return stored.locked if has_secure or not wanted.keys().isdisjoint(stored.hidden) else None
 
-    @property
-    def left(self) -> UndecryptableError | None:
-        """Why a rollback leaves it as it is: it cannot be read, and the update had not begun to write it."""
-        own, why = self.stored.own, self.stored.why or self.blocked
-        is_same = own is not None and not self.stored.unreadable and own.values == self.destination.wanted
-        return why if own and (is_same or own.untouched) else None
+    def left(self, failed: ExportRequest | None) -> UndecryptableError | None:
+        """Why a rollback leaves it as it is: it cannot be read, and the failed update has changed nothing here.
+
+        That update asked for what is given; None if its properties were refused.
+        """
+        own, at = self.stored.own, self.destination
+        why = self.stored.why or self.blocked
+        if not (why and own) or own.untouched:
+            return why if own else None
+        before = at.wanted if failed is None else failed.values if failed.publishes_to(at.region, at.scope) else {}
+        known = own.values == at.wanted if not self.stored.unreadable else _plain(own.values) == _plain(at.wanted)
+        is_stored = all(self.stored.stored.get(key) == value for key, value in _plain(at.wanted).items())
+        is_same = bool(at.wanted) and known and is_stored and not own.open and _secure(before) == _secure(at.wanted)
+        return why if is_same else None
+
+
+def _plain(values: Mapping[Key, Value]) -> dict[Key, Value]:
+    return {key: value for key, value in values.items() if not value.is_secure}
+
+
+def _secure(values: Mapping[Key, Value]) -> dict[Key, Value]:
+    return {key: value for key, value in values.items() if value.is_secure}
 
 
 def read_behind_fences(
@@ -137,20 +160,32 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     )
 
 
-def with_named(snapshots: Sequence[Snapshot], read: Callable[[], IndexEntry | None]) -> list[Snapshot]:
-    """The snapshots with what the index says, which is read only if it decides whether a record was lost."""
+def with_named(
+    snapshots: Sequence[Snapshot], export: ExportIdentity, read: Callable[[], IndexEntry | None]
+) -> list[Snapshot]:
+    """The snapshots with what the index says, which is read only if it decides whether a record was lost.
+
+    An index that cannot be read may name every place.
+    """
+    owner = owner_tag(export.logical_id)
     unclear = [
         each
         for each in snapshots
-        if each.stored.own is None and not each.stored.withdrawn and any(tags.claims for tags in each.tags.values())
+        if each.stored.own is None
+        and not each.stored.withdrawn
+        and any(tags.claims and owner in tags.owners for tags in each.tags.values())
     ]
-    entry = read() if unclear else None
-    return [
-        replace(each, stored=replace(each.stored, named=entry.names(each.destination.region, each.destination.scope)))
-        if entry and each in unclear
-        else each
-        for each in snapshots
-    ]
+    if not unclear:
+        return list(snapshots)
+    try:
+        entry = read()
+    except UnfinishedError:
+        raise
+    except StrongRefError:
+        named = unclear
+    else:
+        named = [each for each in unclear if entry and entry.names(each.destination.region, each.destination.scope)]
+    return [replace(each, stored=replace(each.stored, named=each in named)) for each in snapshots]
 
 
 def recorded_scopes(store: Store, export: ExportIdentity) -> list[ExportScope]:

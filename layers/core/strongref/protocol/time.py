@@ -102,4 +102,4 @@ class Waiting:
 
     def over(self, why: StrongRefError) -> StrongRefError:
         """What to raise after the last pause: if only the time was over, another invocation may continue the wait."""
-        return WaitInterruptedError(why) if self.until < 0 else why
+        return WaitInterruptedError(why) if self.until <= 0 else why
