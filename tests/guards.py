@@ -1058,7 +1058,7 @@ GUARDS = (
         name="that what a lost record may have held is refused like any other claimed value",
         file="layers/core/strongref/protocol/planner.py",
         function="_compare",
-        find="kept if stored.lost else _",
+        find="kept if _ else {}",
         instead="{}",
         tests=("tests/protocol/test_lost_records.py", "-k", "is_refused and drop"),
         must_fail=tuple(
@@ -1079,7 +1079,8 @@ GUARDS = (
         name="that a record is not taken for withdrawn where the index names its place",
         file="layers/core/strongref/protocol/export_attempt.py",
         function="ExportAttempt._read",
-        find="found = with_named(...)",
+        find="with_named(...)",
+        instead="found",
         tests=("tests/protocol/test_lost_records.py", "-k", "is_refused and lose_all"),
         must_fail=("test_a_claimed_value_is_refused_whatever_became_of_the_record[lose_all-drop it]",),
     ),

@@ -651,7 +651,7 @@ def test_a_part_that_is_an_object_is_no_text(run: Run, tmp_path: Path, monkeypat
 
 
 def test_what_is_being_written_is_waited_for_and_then_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    torn = RecordedExports({}, torn=True)
+    torn = RecordedExports({}, torn=True, unreadable=True)
     monkeypatch.setattr(RecordedExports, "read", lambda _store, _place: torn)
     status, out, err = run("show", "Web", "--via", "strongref")
     assert (status, out) == (1, "")

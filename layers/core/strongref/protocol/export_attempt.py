@@ -149,7 +149,7 @@ class ExportAttempt:
         export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
         found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
         index = ExportIndex(self.ports.stores(export.producer.region, fenced[0].clock), export)
-        found = with_named(found, export, index.read)
+        found = with_named(found, export, index.read) if any(each.tags for each in found) else found
         inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
         written = [each.stored.own or each.stored.withdrawn for each in found]
         own = [each for each in written if each and each.stack == export.stack]
@@ -216,7 +216,11 @@ class ExportAttempt:
                     if bool(at.destination.wanted) is publishes
                 )
             try:
-                carry_out(Work(executor.writer.store, executor.delete_unseen(plan)) for executor, _, plan in works)
+                carry_out(
+                    Work(executor.writer.store, executor.delete_unseen(plan))
+                    for executor, _, plan in works
+                    if plan.unseen
+                )
             except UnfinishedError:
                 if not self._is_done():
                     raise

@@ -149,6 +149,7 @@ def _compare(
     going = [key for key in dropped if key not in others and key not in foreign]
     left = [key for key in unrecorded if key not in others]
     kept = {key: claimed[key] for key in left if key in claimed and key in owned}
+    lost = kept if kept and stored.lost else {}
     return _Differences(
         missing=[key for key in wanted if key not in stored.stored],
         changed=changed,
@@ -161,8 +162,8 @@ def _compare(
         # What the record says already is what was claimed. A parameter that says something else was changed by hand, or
         # by a change that died halfway, and is corrected.
         claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
-        claimed_drops={key: claimed[key] for key in going if key in claimed} | (kept if stored.lost else {}),
-        withdrawn={} if stored.lost else kept,
+        claimed_drops={key: claimed[key] for key in going if key in claimed} | lost,
+        withdrawn={} if lost else kept,
     )
 
 
