@@ -319,8 +319,10 @@ def test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again() ->
         cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
 
 
-def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_export() -> None:
-    cloud = begun(Cloud(), A="a1")
+@pytest.mark.parametrize("others", [[], ["More"]], ids=["one", "two"])
+def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_exports(others: list[str]) -> None:
+    cloud, more = begun(Cloud(), A="a1"), dict.fromkeys(others, exports({"A": "a1"}))
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}), **more})
     before = cloud.tags(US, name("A"))
 
     def delete_by_hand(action: str, request: dict[str, Any]) -> None:
@@ -329,8 +331,9 @@ def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_ex
             cloud.ssm(US).delete_parameter(Name=request["Name"])
 
     cloud.ssm(US).before_call = delete_by_hand
-    cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
-    assert (cloud.values(US), cloud.tags(US, name("A"))) == ({name("A"): "a2"}, before)
-    cloud.deploy("network", EU, {"Exports": exports({"A": "a3"})})
+    changed = exports({"A": "a1"}, Revision="2") if others else exports({"A": "a2"})
+    cloud.deploy("network", EU, {"Exports": changed, **more})
+    assert (list(cloud.values(US)), cloud.tags(US, name("A"))) == ([name("A")], before)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1" if others else "a3"})})
     cloud.delete("network", EU)
     assert cloud.texts(US) == {}

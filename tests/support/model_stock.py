@@ -121,7 +121,7 @@ def _steps(instruction: Instruction) -> list[Callable[[Model], None]]:  # noqa: 
             return [_record(name, record)]
         case Create(key, value, tags):
             return [_create(key, value, tags)]
-        case Overwrite(key, value):
+        case Overwrite(key, value, _):
             return [_overwrite(key, value)]
         case TakeOwnership(key, _, tags):
             return [_tag(key, tags)]

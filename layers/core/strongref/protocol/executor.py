@@ -98,8 +98,8 @@ class PlanExecutor:
                 self._close_record(scope, logical_id, record, used)
             case Create(key, value, tags):
                 self._create(scope.parameter_name(key), value, tags)
-            case Overwrite(key, value):
-                self._overwrite(scope.parameter_name(key), value)
+            case Overwrite(key, value, tags):
+                self._overwrite(scope.parameter_name(key), value, tags)
             case TakeOwnership(key, value, tags):
                 if not self.writer.store.tag(scope.parameter_name(key), tags):
                     self._create(scope.parameter_name(key), value, tags)
@@ -130,9 +130,9 @@ class PlanExecutor:
         else:
             self.writer.tag(name, tags)
 
-    def _overwrite(self, name: str, value: Value) -> None:
+    def _overwrite(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         if self.writer.store.overwrite(name, value.type, value.text) == 1:
-            self.writer.tag(name, self.export.tags)  # it had just gone, and came back without an owner
+            self.writer.tag(name, tags)  # it had just gone, and came back without an owner
 
     def _close_record(self, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]) -> None:
         """Write the head again, complete now; the other parts are the same."""

@@ -68,12 +68,10 @@ class Create(_OfTaggedValue):
     verb = "create"
 
 
-@dataclass(frozen=True, slots=True)
-class Overwrite(_OfKey):
-    """Write a value over an existing parameter."""
+class Overwrite(_OfTaggedValue):
+    """Write a value over an existing parameter; one that has gone meanwhile gets the tags."""
 
     verb = "overwrite"
-    value: Value
 
 
 class TakeOwnership(_OfTaggedValue):

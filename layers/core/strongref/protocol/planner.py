@@ -101,7 +101,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     instructions: list[Instruction] = [
         *opening,
         *(RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
-        *(Overwrite(key, value) for key, value in overwritten.items()),
+        *(Overwrite(key, value, export.tags | stored.other_owners(key)) for key, value in overwritten.items()),
         *takes,
         *_delete(found.retyped),
         *(
