@@ -11,11 +11,12 @@ from strongref.errors import BadRequestError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.export_attempt import ExportAttempt, plans_for
 from strongref.protocol.export_event import ExportEvent, physical_id
+from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date
-from strongref.protocol.snapshot import read_behind_fences, read_scope
+from strongref.protocol.snapshot import read_behind_fences, read_scope, with_named
 from strongref.protocol.verification import is_in_use
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Exporter:
         destinations, stacks = wanted.destinations, self.ports.stacks
         fenced = [FencedStore(self.ports.stores(each.region, clock), clock) for each in destinations]
         snapshots = read_behind_fences(fenced, destinations, wanted.export, TagInspector(stacks), wanted.rewrite)
+        index = ExportIndex(self.ports.stores(wanted.export.producer.region, clock), wanted.export)
+        snapshots = with_named(snapshots, wanted.export, index.read)
         phase = phase_of(event.request_type, partial(stacks.by_arn, event.stack))
         return plans_for(event, wanted, phase, snapshots, stacks)
 
