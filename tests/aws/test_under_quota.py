@@ -59,7 +59,8 @@ class Account:
 
     def ssm(self, region: str) -> FakeSsm:
         if region not in self._regions:
-            self._regions[region] = FakeSsm(region, ACCOUNT, before_call=partial(self._call, region))
+            now = VirtualClock.lasting(self.time, 0).now
+            self._regions[region] = FakeSsm(region, ACCOUNT, before_call=partial(self._call, region), clock=now)
         return self._regions[region]
 
     def _call(self, region: str, action: str, _request: object) -> None:

@@ -202,6 +202,7 @@ def denied_index(cloud: Cloud) -> None:
     """From now on the index cannot be read."""
     ssm = cloud.ssm(EU)
     before = ssm.before_call
+    assert before
 
     def deny(action: str, request: dict[str, Any]) -> None:
         if action == "GetParameters" and any("/index/" in each for each in request["Names"]):
@@ -297,8 +298,10 @@ def test_half_a_rollback_is_not_taken_for_none() -> None:
     cloud = Cloud()
     other = exports({"S": "s"}, SecureKeys=["S"])
     cloud.deploy("network", EU, {"E1": exports({"A": "a1", "T": "t"}, SecureKeys=["T"]), "E2": other})
-    ssm, failing = cloud.ssm(US), []
+    ssm = cloud.ssm(US)
+    failing: list[int] = []
     before = ssm.before_call
+    assert before
 
     def deny(action: str, request: dict[str, Any]) -> None:
         if failing and action == "PutParameter" and request["Name"].endswith("/network/A"):
@@ -344,6 +347,7 @@ def test_a_mark_that_cannot_be_written_does_not_hide_the_refusal(cloud: Cloud) -
     lock(cloud)
     ssm = cloud.ssm(US)
     before = ssm.before_call
+    assert before
 
     def deny(action: str, request: dict[str, Any]) -> None:
         if action == "PutParameter" and request["Name"].startswith(SCOPE.path("records")):

@@ -122,7 +122,7 @@ def test_every_claimed_key_is_named_with_all_who_import_it() -> None:
 
 
 def test_two_imports_of_one_stack_are_named_once() -> None:
-    twice = ValueTags(Owner.OURS, NETWORK, (), {claim_tag("1"): WEB, claim_tag("2"): WEB})
+    twice = ValueTags(Owner.OURS, NETWORK, {}, {claim_tag("1"): WEB, claim_tag("2"): WEB})
     with pytest.raises(ExportsInUseError) as refused:
         plan({}, stock(values(A="1"), record(A="1")), {A: twice})
     assert refused.value.in_use == [InUse("A", "dropped", (WEB,))]

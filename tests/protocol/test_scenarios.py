@@ -311,9 +311,7 @@ def test_imports_and_exports_wait_for_a_change_for_as_long_as_it_goes_on(claimed
     for deployment in deployments:
         fence = put_up_fence(claimed, deployment[0])
         claimed.clock.slept.clear()
-        claimed.clock.on_sleep = lambda slept, fence=fence: (
-            slept > 600 and claimed.ssm(US).delete_parameters(Names=[fence])
-        )
+        claimed.clock.on_sleep = partial(end_later, claimed, fence)
         claimed.deploy(*deployment)
         assert 600 < sum(claimed.clock.slept) < 605
     assert (claimed.claims(US, name("B")), claimed.values(US)[name("C")]) == (["api"], "c")
@@ -327,6 +325,11 @@ def test_who_waits_for_a_change_goes_on_in_another_invocation(claimed: Cloud) ->
     claimed.clock = FakeClock(300)
     with pytest.raises(UnfinishedError):
         claimed.send(claimed.stack("network", EU).request(RequestType.UPDATE, "Exports", exports({}), "x", {}))
+
+
+def end_later(cloud: Cloud, fence: str, slept: float) -> None:
+    if slept > 600:
+        cloud.ssm(US).delete_parameters(Names=[fence])
 
 
 def put_up_fence(cloud: Cloud, token: str) -> str:

@@ -75,7 +75,7 @@ class Model:
         """What the tags of one value say."""
         held = self.values[key]
         owner = {NETWORK: Owner.OURS, FORMER: Owner.NOBODYS}.get(held.producer or "", Owner.FOREIGN)
-        owners = [owner_tag(name) for name in held.owners]
+        owners = {owner_tag(name): name for name in held.owners}
         return ValueTags(owner, held.producer, owners, claims(*self.live(held)), claims(*held.claims & {GONE}))
 
     def live(self, held: Held) -> frozenset[str]:

@@ -236,12 +236,16 @@ def _records(
         opening.append(WriteRecord(own, replace(record, open=True, withdrawn=False), parts))
     elif stored.unreadable or is_new:
         opening.append(WriteRecord(own, record, parts))
-    closes = retags or (left is None and (opening or stored.withdrawn))
+    closing: list[Instruction] = []
+    if retags or (left is None and opening):
+        closing.append(CloseRecord(own, left, parts))
+    elif left is None and stored.withdrawn:
+        closing.append(WriteRecord(own, None, parts))  # A withdrawal that died may have left more than its mark.
     opening += [
         WriteRecord(logical_id, orphan if orphan.values else None, used.get(logical_id, frozenset()))
         for logical_id, orphan in _smaller_orphans(record.values, stored).items()
     ]
-    return opening, [CloseRecord(own, left, parts)] if closes else []
+    return opening, closing
 
 
 def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict[str, Record]:
