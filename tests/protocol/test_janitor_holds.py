@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -384,4 +385,24 @@ def test_a_record_that_becomes_unreadable_meanwhile_does_not_take_the_hold_away(
     held.ssm(US).put_parameter(Name=RECORD, Type="String", Value="nonsense", Overwrite=True)
     monkeypatch.setattr(janitor, "_of_living_stacks", lambda *_: RecordedExports({}, torn=False, complete=["Exports"]))
     assert tend(held, repairs=repairs) == ["unreadable-record", *(["hold-pending"] if repairs else [])]
+    assert hold_stacks(held) == before
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_hold_that_an_unreadable_record_names_too_stays(
+    held: Cloud, monkeypatch: pytest.MonkeyPatch, *, meanwhile: bool
+) -> None:
+    """Another record has the same value, and names another hold."""
+    more = exports({"A": "a1"}, Hold="network-More")
+    held.deploy("network", EU, HELD | {"More": more})
+    held.deploy("web", US, {"Imports": imports("A", Strength="strong")})
+    held.clock.sleep(2 * HOUR)
+    before = hold_stacks(held)
+    assert [HOLD, "network-More"] in holding(held)
+    readable = janitor._of_living_stacks
+    if meanwhile:
+        monkeypatch.setattr(janitor, "_of_living_stacks", lambda *given: replace(readable(*given), torn=False))
+    name = RECORD.replace("/Exports", "/More")
+    held.ssm(US).put_parameter(Name=name, Type="String", Value="nonsense", Overwrite=True)
+    assert tend(held) == ["unreadable-record", *(["hold-pending"] if meanwhile else [])]
     assert hold_stacks(held) == before
