@@ -41,7 +41,8 @@ def _typescript(folder: Path, text: str) -> list[str]:
         (archive,) = Path(str(package.__file__)).parent.glob("_jsii/*.tgz")
         unpacked = folder / "unpacked" / name
         with tarfile.open(archive) as packed:
-            packed.extractall(unpacked, filter="data")
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)  # Before Python 3.11.4 there is none.
+            packed.extractall(unpacked)  # noqa: S202 (a package that pip has installed)
         (folder / "node_modules" / name).parent.mkdir(parents=True, exist_ok=True)
         (unpacked / "package").rename(folder / "node_modules" / name)
     (folder / "app.js").write_text(re.sub(r"import \* as (\w+) from (.*);", r"const \1 = require(\2);", text))
