@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +20,9 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import ExportInUseError, LaterResourceError
 from tests.support.cloudformation.stacks import CREATING, DELETED, DELETING, UPDATING, FakeStack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HOLD = "network-Exports"
 HELD = {"Exports": exports({"A": "a1", "B": "b1"}, Hold=HOLD)}
@@ -435,29 +438,32 @@ def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> Non
     assert holding(held) == [[HOLD]]
 
 
-def test_a_hold_stays_that_is_named_again_before_the_fence_stands(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+def as_it_looks(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen as an import begins to look whether its hold may exist."""
     look = HoldKeeper.may_exist
 
-    def named_again(keeper: HoldKeeper) -> bool:
-        held.deploy("network", EU, HELD)
+    def late(keeper: HoldKeeper) -> bool:
+        happens()
         return look(keeper)
 
-    monkeypatch.setattr(HoldKeeper, "may_exist", named_again)
+    monkeypatch.setattr(HoldKeeper, "may_exist", late)
+
+
+def test_a_hold_stays_that_is_named_again_before_the_fence_stands(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    as_it_looks(monkeypatch, lambda: held.deploy("network", EU, HELD))
     held.deploy("web", US, AGAIN)
     assert holding(held) == [[HOLD]]
 
 
 def test_a_hold_stays_whose_record_is_unreadable_behind_the_fence(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     held.deploy("network", EU, UNHELD, outputs=[HOLD])
-    look = HoldKeeper.may_exist
 
-    def torn(keeper: HoldKeeper) -> bool:
+    def tear() -> None:
         (record,) = [name for name in held.texts(US) if "/records/" in f"/{name}"]
         held.ssm(US).put_parameter(Name=f"/{record}", Value="torn", Type="String", Overwrite=True)
-        return look(keeper)
 
-    monkeypatch.setattr(HoldKeeper, "may_exist", torn)
+    as_it_looks(monkeypatch, tear)
     held.deploy("web", US, AGAIN)
     assert holding(held) == [[HOLD]]
 

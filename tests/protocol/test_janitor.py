@@ -46,17 +46,18 @@ def cloud() -> Cloud:
     return found
 
 
-def janitor(cloud: Cloud) -> Janitor:
-    return Janitor(Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token), US, ACCOUNT)
+def janitor(cloud: Cloud, region: str = US) -> Janitor:
+    return Janitor(Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token), region, ACCOUNT)
 
 
-def tend(cloud: Cloud) -> list[JanitorProgress]:
+def tend(cloud: Cloud, region: str = US) -> list[JanitorProgress]:
     cloud.calls.clear()
-    return list(janitor(cloud).tend(cloud.clock))
+    return list(janitor(cloud, region).tend(cloud.clock))
 
 
-def found(cloud: Cloud) -> list[Finding]:
-    return [finding for tended in tend(cloud) for finding in tended.findings]
+def found(cloud: Cloud, region: str = US) -> list[Finding]:
+    """What the janitor of a region finds, and repairs."""
+    return [finding for tended in tend(cloud, region) for finding in tended.findings]
 
 
 def examined(cloud: Cloud) -> list[Finding]:

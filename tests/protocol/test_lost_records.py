@@ -10,16 +10,14 @@ import pytest
 
 from strongref.contract.notices import NoticeType
 from strongref.errors import BadRequestError, StrongRefError, UndecryptableError
-from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor import Janitor
-from strongref.protocol.ports import Ports
-from strongref.protocol.time import Patience
+from strongref.protocol.findings import FindingType
 from strongref.refusals import ExportsInUseError
+from tests.protocol.test_janitor import found
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
-from tests.support.builders import ACCOUNT, SCOPE
+from tests.protocol.test_scenarios_rare import refusing
+from tests.support.builders import SCOPE
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
-from tests.support.fake_ssm import error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +44,14 @@ def lose_head(cloud: Cloud) -> None:
     cloud.ssm(US).delete_parameters(Names=[HEAD])
 
 
+def lose(cloud: Cloud, logical_id: str) -> None:
+    head = f"{SCOPE.path('records')}/{logical_id}"
+    found = [name for each in cloud.texts(US) if (name := f"/{each}").partition(".")[0] == head]
+    cloud.ssm(US).delete_parameters(Names=found)
+
+
 def lose_all(cloud: Cloud) -> None:
-    cloud.ssm(US).delete_parameters(Names=[f"/{each}" for each in cloud.texts(US) if f"/{each}".startswith(HEAD)])
+    lose(cloud, "Exports")
 
 
 def lose_part(cloud: Cloud) -> None:
@@ -59,12 +63,6 @@ def scramble_head(cloud: Cloud) -> None:
 
 
 WAYS = [lock, lose_head, lose_all, lose_part, scramble_head]
-
-
-def found(cloud: Cloud, region: str = US) -> list[Finding]:
-    """What the janitor of a region finds, and repairs."""
-    ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token)
-    return [each for tended in Janitor(ports, region, ACCOUNT).tend(cloud.clock) for each in tended.findings]
 
 
 @pytest.fixture
@@ -200,22 +198,7 @@ def test_the_last_import_of_a_withdrawn_value_takes_the_mark_with_it(cloud: Clou
 
 def denied_index(cloud: Cloud) -> None:
     """From now on the index cannot be read."""
-    ssm = cloud.ssm(EU)
-    before = ssm.before_call
-    assert before
-
-    def deny(action: str, request: dict[str, Any]) -> None:
-        if action == "GetParameters" and any("/index/" in each for each in request["Names"]):
-            raise error("AccessDeniedException", "no", action)
-        before(action, request)
-
-    ssm.before_call = deny
-
-
-def lose(cloud: Cloud, logical_id: str) -> None:
-    head = f"{SCOPE.path('records')}/{logical_id}"
-    found = [name for each in cloud.texts(US) if (name := f"/{each}").partition(".")[0] == head]
-    cloud.ssm(US).delete_parameters(Names=found)
+    cloud.ssm(EU).before_call = refusing("GetParameters", "/index/")
 
 
 def held_exports(cloud: Cloud) -> set[str]:
@@ -299,25 +282,16 @@ def test_half_a_rollback_is_not_taken_for_none() -> None:
     other = exports({"S": "s"}, SecureKeys=["S"])
     cloud.deploy("network", EU, {"E1": exports({"A": "a1", "T": "t"}, SecureKeys=["T"]), "E2": other})
     ssm = cloud.ssm(US)
-    failing: list[int] = []
-    before = ssm.before_call
-    assert before
-
-    def deny(action: str, request: dict[str, Any]) -> None:
-        if failing and action == "PutParameter" and request["Name"].endswith("/network/A"):
-            raise error("AccessDeniedException", "no", action)
-        before(action, request)
 
     def later(*_: object) -> None:
-        failing.append(1)
+        ssm.before_call = refusing("PutParameter", "/network/A'")
         raise LaterResourceError
 
-    ssm.before_call = deny
     cloud._export, original = later, cloud._export  # type: ignore[method-assign,assignment]
     with pytest.raises(StrongRefError):
         cloud.deploy("network", EU, {"E1": exports({"A": "a2", "T": "t"}, SecureKeys=["T"]), "E2": other})
     cloud._export = original  # type: ignore[method-assign]
-    failing.clear()
+    ssm.before_call = None
     ssm.locked = {
         each: "InvalidKeyId"
         for each, found in ssm.parameters().items()
@@ -345,16 +319,7 @@ def test_a_place_that_only_the_index_knows_is_not_abandoned(cloud: Cloud) -> Non
 
 def test_a_mark_that_cannot_be_written_does_not_hide_the_refusal(cloud: Cloud) -> None:
     lock(cloud)
-    ssm = cloud.ssm(US)
-    before = ssm.before_call
-    assert before
-
-    def deny(action: str, request: dict[str, Any]) -> None:
-        if action == "PutParameter" and request["Name"].startswith(SCOPE.path("records")):
-            raise error("AccessDeniedException", "no", action)
-        before(action, request)
-
-    ssm.before_call = deny
+    cloud.ssm(US).before_call = refusing("PutParameter", SCOPE.path("records"))
     with pytest.raises(ExportsInUseError, match="A cannot be dropped"):
         deploy(cloud, without_a)
     assert "A cannot be dropped" in cloud.stack("network", EU).reasons[0]

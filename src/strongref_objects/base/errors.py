@@ -263,7 +263,7 @@ class UnknownMembersError(_OfTypeError):
 
     def __str__(self) -> str:
         given = cut(some(self.names), NAMES_LIMIT // 2)
-        return f"{capitalized(self.one)} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
+        return f"{self._which} has no {given}. It has {cut(some(self.members, 15), NAMES_LIMIT)}."
 
 
 class UnevenListsError(_OfTypeError):

@@ -48,8 +48,14 @@ class IndexEntry:
         return json.dumps({"stack": self.stack, **hold, "places": places}, separators=(",", ":"))
 
     @classmethod
-    def decode(cls, parameter: Parameter) -> IndexEntry | None:
-        """Read an entry; None if strongref did not write it. Raises `NewerFormatError` if a later version did."""
+    def decode(cls, parameter: Parameter | None) -> IndexEntry | None:
+        """Read an entry; None if there is none, or strongref did not write it.
+
+        Raises:
+            NewerFormatError: a later version wrote it.
+        """
+        if parameter is None:
+            return None
         try:
             given = json.loads(parameter.text)
             check_format(parameter.name, given)

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 PART_BYTES = 4096
 """The size of one parameter of the standard tier (AWS: PutParameter, Value)."""
 
-_MARKS = '"open":true,"untouched":true,'
+_OPEN = '"open":true,'
+_MARKS = _OPEN + '"untouched":true,'
 """Every head has room for these, so that a record has the same parts with and without them."""
 
 _NUMBER = re.compile(r"[1-9][0-9]*")
@@ -127,7 +128,7 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
     if secure:
         head["secure"] = [part.number for part in tails]
     whole = _compact({**head, "values": json.loads(values)})
-    if len(whole.encode()) <= PART_BYTES - len(_MARKS) + (len('"open":true,') if record.open else 0):
+    if len(whole.encode()) <= PART_BYTES - len(_MARKS) + (len(_OPEN) if record.open else 0):
         return [*tails, RecordPart(0, ParameterType.STRING, whole)]
     values = _unspaced(values)
     parts = [RecordPart(number + at, ParameterType.STRING, chunk) for at, chunk in enumerate(_chunks(values), start=1)]

@@ -29,8 +29,7 @@ class ExportIndex:
 
     def read(self) -> IndexEntry | None:
         """The entry; None if there is none of this stack. Raises `NewerFormatError`."""
-        found = self.store.get([self._name]).get(self._name)
-        entry = IndexEntry.decode(found) if found else None
+        entry = IndexEntry.decode(self.store.get([self._name]).get(self._name))
         return entry if entry and entry.stack == self.export.stack else None
 
     def add(

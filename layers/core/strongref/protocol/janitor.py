@@ -227,8 +227,8 @@ class Janitor:
             return False  # It cannot be asked about.
         name = index_name(scope.producer.stack, logical_id)
         try:
-            found = self.ports.stores(scope.producer.region, clock).get([name]).get(name)
-            entry = IndexEntry.decode(found) if found else None
+            store = self.ports.stores(scope.producer.region, clock)
+            entry = IndexEntry.decode(store.get([name]).get(name))
         except UnfinishedError:
             raise
         except StrongRefError as error:

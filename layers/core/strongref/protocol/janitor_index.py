@@ -140,8 +140,7 @@ class IndexTender:
         return self._entries[region]
 
     def _read(self, region: str, name: str) -> IndexEntry | None:
-        found = self.ports.stores(region, self.clock).get([name]).get(name)
-        return IndexEntry.decode(found) if found else None
+        return IndexEntry.decode(self.ports.stores(region, self.clock).get([name]).get(name))
 
     def _write(self, region: str, name: str, entry: IndexEntry) -> None:
         self.ports.stores(region, self.clock).overwrite(name, ParameterType.STRING, entry.encode())
