@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.index import IndexEntry, Place, index_name
+from strongref.contract.index import Place, encode_date, encode_hold, index_name, path_of
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
 from strongref.contract.record import Record, RequestStamp, encode, part_name
 from strongref.contract.values import ParameterType, Value
@@ -73,7 +73,10 @@ def store(service: LocalSsm, producer: Stack, region: str, values: Mapping[str, 
     tags = {PRODUCER_TAG: str(producer.arn), owner_tag(_EXPORT): _EXPORT, **claims}
     service.preload(region, map(scope.parameter_name, written), "a value", tags)
     place = Place(ACCOUNT, region, SHARED)
-    entry = IndexEntry(str(producer.arn), frozenset([place]), hold)
-    service.preload(producer.region, [index_name(producer.name, _EXPORT)], entry.encode())
+    arn, home = str(producer.arn), producer.region
+    service.preload(
+        home, [f"{index_name(producer.name, _EXPORT)}{path_of(place)}"], encode_date(arn, datetime.now(UTC))
+    )
+    service.preload(home, [index_name(producer.name, _EXPORT)], encode_hold(arn, hold))
     holds = [HoldStack.of_import(importer.arn, importer.claim, scope).parameter(hold) for importer in by]
     service.preload(producer.region, holds)

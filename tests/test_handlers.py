@@ -43,7 +43,7 @@ ALLOWED = {
         *FENCES,
         "protocol.executor",
         *(f"protocol.export_{name}" for name in ("attempt", "event", "index")),
-        *(f"protocol.{name}" for name in ("exports", "phases", "plan", "planner")),
+        *(f"protocol.{name}" for name in ("exports", "out_of_reach", "phases", "plan", "planner", "unreached")),
         "protocol.recreation",
         "protocol.snapshot",
     ),
@@ -56,7 +56,13 @@ ALLOWED = {
     "janitor": (
         "memo",
         *(*CALLS, "runtime.outbox", "runtime.schedule", "runtime.wiring", *FENCES),
-        *("protocol.executor", "protocol.findings", "protocol.hold_keeper", "protocol.hold_steps"),
+        *(
+            "protocol.executor",
+            "protocol.export_index",
+            "protocol.findings",
+            "protocol.hold_keeper",
+            "protocol.hold_steps",
+        ),
         *("protocol.janitor", "protocol.janitor_failures"),
         *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
         "protocol.recreation",

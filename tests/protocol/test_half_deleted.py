@@ -108,7 +108,7 @@ def test_a_producer_that_is_deleted_and_created_again_exports(cloud: Remembering
     cloud.delete("network", EU)
     cloud.deploy("network", EU, {"Exports": exports({"A": "a2"})})
     assert {A, f"{SCOPE.path('records')}/Exports"} <= cloud.used_again(US)
-    assert index_name("network", "Exports") in cloud.used_again(EU)
+    assert f"{index_name('network', 'Exports')}/{ACCOUNT}/{US}/web" in cloud.used_again(EU)
     cloud.clock.sleep(SECONDS)
     cloud.deploy("web", US, {"Imports": imports("A")})
     assert cloud.get("web", US) == {"A": "a2"}

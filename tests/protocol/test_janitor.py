@@ -366,7 +366,7 @@ def test_a_janitor_that_only_looks_finds_the_same_and_writes_nothing(cloud: Clou
     cloud.ssm(US).delete_parameters(Names=[name("A")])
     cloud.ssm(US).put_parameter(Name=name("Stray"), Type="String", Value="x")
     cloud.ssm(US).put_parameter(Name=name("Dead", "fences"), Type="String", Value=OLD_FENCE)
-    cloud.ssm(EU).delete_parameters(Names=["/strongref/index/network/Exports"])
+    cloud.ssm(EU).delete_parameters(Names=[f"/strongref/index/network/Exports/{ACCOUNT}/{US}/web"])
     before = [cloud.ssm(region).snapshot() for region in (US, EU)]
     seen = examined(cloud)
     assert not {action for action, _ in cloud.calls} & WRITES

@@ -173,12 +173,12 @@ def test_a_region_whose_holds_or_index_cannot_be_read_stops_nothing(
 
 
 def test_an_index_entry_that_cannot_be_compared_stops_no_other(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_store(monkeypatch, "overwrite", index_name("base", "Exports"))
-    for stack in ("base", "network"):
-        cloud.ssm(EU).delete_parameter(Name=index_name(stack, "Exports"))
+    base, network = (f"{index_name(stack, 'Exports')}/{ACCOUNT}/{US}/web" for stack in ("base", "network"))
+    fail_store(monkeypatch, "overwrite", base)
+    cloud.ssm(EU).delete_parameters(Names=[base, network])
     findings = found(cloud)
     assert unknown(findings) == [(index_name("base", "Exports"), True)]
-    assert index_name("network", "Exports") in cloud.ssm(EU).parameters()
+    assert network in cloud.ssm(EU).parameters()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from strongref.refusals import ExportsInUseError
 from tests.protocol.test_janitor import found
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.protocol.test_scenarios_rare import refusing
-from tests.support.builders import SCOPE
+from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
 
@@ -198,7 +198,7 @@ def test_the_last_import_of_a_withdrawn_value_takes_the_mark_with_it(cloud: Clou
 
 def denied_index(cloud: Cloud) -> None:
     """From now on the index cannot be read."""
-    cloud.ssm(EU).before_call = refusing("GetParameters", "/index/")
+    cloud.ssm(EU).before_call = refusing("GetParametersByPath", "/index/")
 
 
 def held_exports(cloud: Cloud) -> set[str]:
@@ -241,6 +241,7 @@ def test_a_hold_of_what_version_0_2_0_has_withdrawn_goes_and_others_are_made() -
     cloud.deploy("web", US, {"Imports": imports("A", "B")})
     cloud.deploy("network", EU, {"E1": exports({"A": "a1"}, Hold="H1")}, outputs=["H1", "H2"])
     lose(cloud, "E2")
+    cloud.ssm(EU).delete_parameters(Names=[f"/strongref/index/network/E2/{ACCOUNT}/{US}/web"])
     found(cloud)
     assert held_exports(cloud) == {"H1"}
 

@@ -178,7 +178,7 @@ def test_the_janitor_reports_index_entries_and_fences() -> None:
     write(cloud, INDEX)
     write(cloud, fence)
     cloud.deploy("base", US, {"Exports": exports({"A": "a1"})})
-    cloud.ssm(US).delete_parameter(Name=index_name("base", "Exports"))
+    cloud.ssm(US).delete_parameter(Name=f"{index_name('base', 'Exports')}/{ACCOUNT}/{US}/web")
     cloud.clock.sleep(3600)
     kinds = {(each.kind, each.parameter) for each in found(cloud)}
     assert kinds == {

@@ -16,7 +16,7 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import Janitor, JanitorProgress, notices
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
-from strongref.refusals import ConflictingExportError, ExportsInUseError, ExportsKeptError
+from strongref.refusals import ConflictingExportError, ExportsInUseError, ExportsKeptError, OutOfReachError
 from tests.support.builders import ACCOUNT, WEB
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
@@ -175,7 +175,7 @@ def reported_however_it_is_cut(deployed: Callable[[], tuple[Cloud, Event]], erro
         for region in (US, AP):
             cloud.ssm(region).before_call = fail_after
         for _ in range(2):
-            with suppress(StoreError, ExportsKeptError):
+            with suppress(StoreError, ExportsKeptError, OutOfReachError):
                 delivered(cloud, event)
             cloud.clock.sleep(1000)  # The fences expire.
         told(cloud)

@@ -118,7 +118,7 @@ def test_a_delete_that_ran_out_of_time_fails_while_values_are_left() -> None:
     own_id = network.resources["Exports"].physical_id
     delete = network.request(RequestType.DELETE, "Exports", values, own_id)
     with pytest.raises(OutOfTimeError):
-        send(cloud, delete, 39, "DELETE_IN_PROGRESS")
+        send(cloud, delete, 40, "DELETE_IN_PROGRESS")
     assert 0 < len(cloud.values(US)) < 150
     (head,) = record(cloud)
     assert '"withdrawn":true' in cloud.texts(US)[head[1:]]

@@ -29,6 +29,11 @@ def refusing(action: str, part: str) -> Any:
     return refuse
 
 
+def without_index(cloud: Cloud, region: str) -> dict[str, str]:
+    """What is stored, but for the places that are named for a rollback."""
+    return {name: text for name, text in cloud.texts(region).items() if not name.startswith("strongref/index/")}
+
+
 def begun(cloud: Cloud, **values: str) -> Cloud:
     cloud.deploy("network", EU, {"Exports": exports(dict(values))})
     return cloud
@@ -183,7 +188,7 @@ def test_every_change_of_an_export_is_made_or_unmade_whole(
         cloud.deploy("network", EU, {"Exports": after})
     fresh.deploy("network", EU, {"Exports": before if fails else after})
     for region in (EU, US, AP):
-        assert cloud.texts(region) == fresh.texts(region)
+        assert without_index(cloud, region) == without_index(fresh, region)
         for each in cloud.values(region):
             assert cloud.tags(region, each) == fresh.tags(region, each)
     cloud.delete("network", EU)

@@ -125,7 +125,8 @@ def test_exports_of_one_stack_that_change_side_by_side_all_succeed(lag: float) -
         return lambda: Exporter(ports).handle(event, clock)
 
     for logical_id, properties in before.items():
-        time.run(carry_out(logical_id, RequestType.CREATE, properties))
+        with stack.asking(stack.request(RequestType.CREATE, logical_id, properties)):
+            time.run(carry_out(logical_id, RequestType.CREATE, properties))
     time.run(lambda: time.sleep(100))
     for region in (EU, US):
         cloud.ssm(region).before_call = lambda *_: time.sleep(0.05)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import INDEX, IndexEntry, Place, index_name
+from strongref.contract.index import INDEX, Place, index_name, read_index
 from strongref.contract.names import ExportScope
 from strongref.contract.record import Record, decode
 from strongref.contract.values import Parameter, ParameterType, Value
@@ -118,20 +118,22 @@ def leftovers(there: Iterable[Name]) -> list[str]:
 
 def unindexed(there: Mapping[Name, FakeParameter]) -> set[str]:
     """The places of records that the index does not name, for people. It may name too much, but never too little."""
-    entries = {
-        name: IndexEntry.decode(Parameter(name, ParameterType.STRING, found.text))
+    index = {
+        name: Parameter(name, ParameterType.STRING, found.text)
         for (_, name), found in there.items()
         if name.startswith(INDEX)
     }
+    named = {(at, place) for (at, _), entry in read_index(index).items() for place in entry.places}
     missing = set()
     for (region, path), each in records(there).items():
         scope = ExportScope.of("records", f"{path}/x")
         for logical_id, record in each.items():
             if not (scope and isinstance(record, Record)):
                 continue
-            entry = entries.get(index_name(scope.producer.stack, logical_id))
-            place = Place(scope.producer.account, region, scope.consumer)
-            if not (entry and place in entry.places):  # of a former stack of that name, perhaps
+            if (
+                index_name(scope.producer.stack, logical_id),
+                Place(scope.producer.account, region, scope.consumer),
+            ) not in named:
                 missing.add(f"unindexed: {path}/{logical_id} in {region}")
     return missing
 

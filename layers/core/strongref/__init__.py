@@ -27,7 +27,7 @@ An event of an Export passes these stages:
     notify      runtime.outbox                `Notice`, from plans          events on the installation's event bus
 
 `Exporter.handle` in `protocol.exports` parses, fences and responds; `ExportAttempt.carry_out` in
-`protocol.export_attempt` is the stages from read to apply, one after the other. `preview` stops before the first write.
+`protocol.export_attempt` is the stages from read to apply, one after the other.
 
 An event of an Import is read by `protocol.imports`, in the same phases. `ClaimAttempt` in `protocol.claims` reads,
 claims and verifies, and `ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no

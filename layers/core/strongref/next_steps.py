@@ -13,6 +13,9 @@ DENIED = frozenset(
 )
 """The codes of calls that IAM, a service control policy or a key policy does not allow."""
 
+NOT_ACCEPTED = ("UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure")
+"""The codes of calls in a region that is not enabled for the account."""
+
 _ACTIONS = {
     "ssm": (
         *("AddTagsToResource", "DeleteParameters", "DescribeParameters", "GetParameters", "GetParametersByPath"),
@@ -52,7 +55,7 @@ _SHARED = {
         *("TooManyRequestsException", "RequestLimitExceeded"),
     ),
     "AWS does not accept the credentials here. Enable the region for the account, or check the credentials.": (
-        *("UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure"),
+        *NOT_ACCEPTED,
     ),
     "The credentials have expired. Sign in again; a function gets new ones, so deploy again.": (
         *("ExpiredToken", "ExpiredTokenException"),
@@ -79,8 +82,8 @@ _STEPS = {
     # Parameter Store
     "PutParameter ValidationException": f"Parameter Store refused the name, the type or the value. {_CLOUDTRAIL}",
     "ParameterLimitExceeded": (
-        "The region has as many parameters as its quota allows: 10,000 standard and 100,000 advanced ones. Delete some "
-        "that nobody needs."
+        "The region has as many parameters as its quota allows: 10,000 standard and 100,000 advanced ones. Even a "
+        "deletion has to write one. Delete one that nobody needs, or request a higher quota."
     ),
     "ParameterMaxVersionLimitExceeded": (
         "The parameter has 100 versions, and a label keeps the oldest one. Remove the label "

@@ -80,6 +80,32 @@ class RecordLeftError(StrongRefError):
     sentence = "Nothing was changed where the record cannot be read, since the update had not begun to. {why}"
 
 
+class OutOfReachError(StrongRefError):
+    """A place that cannot be reached may have values that somebody imports."""
+
+    counted = ErrorMetric.REJECTED
+    region: str
+    consumer: str  # or `names.SHARED`
+    producer: str
+    why: StrongRefError
+    sentence = (
+        "{region} cannot be reached, and {producer} exports to {consumer} there: nobody can know what is imported. "
+        "{why:400} Restore the access and repeat this. If the region is gone for good: strongref forget {region}. "
+        "Nothing was changed there."
+    )
+
+
+class PassedOverError(StrongRefError):
+    """A rollback or a deletion passed over a region that cannot be reached."""
+
+    region: str
+    why: StrongRefError
+    sentence = (
+        "{region} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
+        "needs it again; one without it in Region does not."
+    )
+
+
 class ForeignParameterError(StrongRefError):
     """Parameters of others exist where values are to be written. Raised before anything is written."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
-from strongref.contract.index import INDEX, IndexEntry, index_of
+from strongref.contract.index import INDEX, index_of, read_index
 from strongref.contract.names import StackArn, is_stack_name
 from strongref.errors import UnreadableRecordError
 from strongref.memo import Memo
@@ -30,6 +30,7 @@ from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
@@ -151,11 +152,8 @@ class StackReader:
         `exports` are the CloudFormation exports whose users matter.
         """
         own, name = self._store(self.region), stack.arn.name
-        index = {
-            index_of(parameter)[1]: entry
-            for parameter, found in own.under(f"{INDEX}/{name}", decrypted=False).items()
-            if (entry := IndexEntry.decode(found)) and entry.stack == str(stack.arn)
-        }
+        found = read_index(own.under(f"{INDEX}/{name}", decrypted=False))
+        index = {index_of(own_name)[1]: entry for (own_name, arn), entry in found.items() if arn == str(stack.arn)}
         scopes = {
             (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at, index.get(logical_id))
             for logical_id, at in locations_of(stack.arn, comparison, index)

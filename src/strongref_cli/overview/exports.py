@@ -72,12 +72,13 @@ class StoredRegion:
     records: Mapping[ExportScope, RecordedExports] = field(default_factory=dict, repr=False)
     values: Mapping[ExportScope, Mapping[Key, StoredValue]] = field(default_factory=dict)
     stacks: Mapping[str, ExistingStack] = field(default_factory=dict)  # by ARN
-    index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by parameter name
+    # by the Export's parameter and the ARN of its stack
+    index: Mapping[tuple[str, str], IndexEntry] = field(default_factory=dict)
 
     def linked(self, stack: str | None) -> set[str]:
         """The regions that stacks of this name, or all, live in and export to, as far as this region says."""
         producers = {scope.producer for scope in (*self.records, *self.values)}
-        entries = [entry for name, entry in self.index.items() if stack in (None, index_of(name)[0])]
+        entries = [entry for (name, _), entry in self.index.items() if stack in (None, index_of(name)[0])]
         places = {place for entry in entries for place in entry.places}
         return {each.region for each in producers if stack in (None, each.stack)} | {
             each.region for each in places if each.account == self.account

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.contract.hold_stacks import HOLDS, held_exports
-from strongref.contract.index import INDEX, IndexEntry, index_name
+from strongref.contract.index import INDEX, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
 from strongref.contract.record import decode
 from strongref.errors import NewerFormatError, StrongRefError
@@ -30,6 +30,7 @@ from strongref_toolkit.threads import in_threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key
     from strongref.contract.values import Parameter
     from strongref_cli.overview.exports import ExportedValue
@@ -109,7 +110,7 @@ class OverviewReader:
         """
         found = [(each, StackArn.parse(arn)) for each in regions for arn in each.stacks]
         return any(
-            index_name(name, physical.removeprefix(physical_id(arn, ""))) not in stored.index
+            (index_name(name, physical.removeprefix(physical_id(arn, ""))), str(arn)) not in stored.index
             for stored, arn in found
             if arn.name == name
             for physical in self._resources(stored.region, str(arn))
@@ -209,17 +210,11 @@ class OverviewReader:
         there = {name: modified for name, modified in known.items() if exact.get(name, {}) is not None}
         return there, {**tags, **{name: found for name, found in exact.items() if found is not None}}
 
-    def _index(self, region: str) -> dict[str, IndexEntry]:
-        found = {}
-        for name, each in self._under(region, INDEX).items():
-            try:
-                entry = IndexEntry.decode(each)
-            except NewerFormatError:
-                if not self._leaves_newer:
-                    raise
-                continue
-            if entry:
-                found[name] = entry
+    def _index(self, region: str) -> dict[tuple[str, str], IndexEntry]:
+        newer: list[NewerFormatError] = []
+        found = read_index(self._under(region, INDEX), newer.append)
+        if newer and not self._leaves_newer:
+            raise newer[0]
         return found
 
     def _existing(self, region: str) -> dict[str, ExistingStack]:

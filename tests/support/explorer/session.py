@@ -17,9 +17,10 @@ from strongref.protocol.exports import Exporter
 from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
-from strongref.protocol.ports import Ports
+from strongref.protocol.ports import Ports, ResourceInfo
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_toolkit.clock import AwsClock
+from tests.support.cloudformation.requests import EXPORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -127,8 +128,9 @@ class Session:
     def failure(self, arn: str) -> str:
         return self.ask(("hold", "failure", arn), lambda world: world.failure(arn))  # type: ignore[no-any-return]
 
-    def resource(self, _arn: str, _logical_id: str) -> None:
-        """No actor's made-up ID is of a resource that goes on under its own."""
+    def resource(self, _arn: str, _logical_id: str) -> ResourceInfo:
+        """It is in progress. No actor's made-up ID is of a resource that goes on under its own."""
+        return ResourceInfo(EXPORT, "UPDATE_IN_PROGRESS")
 
     # what the use cases are wired to
     def stores(self, region: str, clock: Clock) -> SsmStore:

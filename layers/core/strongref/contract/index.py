@@ -1,22 +1,33 @@
 """The index: where the Exports of a stack publish, stored in the stack's own region and account. Pure.
 
-It is a hint that saves searching every region. The records are the truth, and the janitor repairs the index from them.
+A place is named before its first value is written, so one that the index does not name was not written to. That decides
+what may be passed over if it cannot be reached. What a named place holds is for its record to say.
+
+Each place has parameters of its own, so no writer overwrites what another one says: one that names it, and below that
+`denied` and `forgotten`. The Export's own parameter has the hold; version 0.2.0 stored all places in it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.format import check_format
+from strongref.errors import NewerFormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from strongref.contract.names import ExportScope
     from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"
 """The path of all entries, without a slash at its end."""
+
+DENIED, FORGOTTEN = "denied", "forgotten"
+"""The last parts of the names of what is said about a place that cannot be reached."""
 
 
 class Place(NamedTuple):
@@ -29,45 +40,44 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What the index says about one Export."""
+    """What the index says about one Export. Dates are whole seconds (UTC)."""
 
     stack: str  # the ARN of its stack
     places: frozenset[Place] = frozenset()
     hold: str = ""  # the CloudFormation export that it names, or named: the output may outlive the property
+    older: frozenset[Place] = frozenset()  # those of the places that version 0.2.0 named, which may be too few
+    wrote: Mapping[Place, datetime] = field(default_factory=dict)  # the request that last began to write there
+    # the last Update that was refused before its first write, because the place could not be reached
+    denied: Mapping[Place, datetime] = field(default_factory=dict)
+    forgotten: frozenset[Place] = frozenset()  # what a person gave up, and was not published to since
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what it does not name was not written to."""
+        return not self.older and bool(self.places or self.denied)
 
     def names(self, region: str, scope: ExportScope) -> bool:
         """Whether it names the place of a scope in a region."""
         return Place(scope.producer.account, region, scope.consumer) in self.places
 
-    def encode(self) -> str:
-        """Compact JSON: `{"stack": …, "hold": …, "places": {account: {consumer: [region, …]}}}`."""
-        places: dict[str, dict[str, list[str]]] = {}
-        for place in sorted(self.places):
-            places.setdefault(place.account, {}).setdefault(place.consumer, []).append(place.region)
-        hold = {"hold": self.hold} if self.hold else {}
-        return json.dumps({"stack": self.stack, **hold, "places": places}, separators=(",", ":"))
+    def is_untouched(self, place: Place) -> bool:
+        """Whether nothing was written to a place since the last Update that could not reach it."""
+        wrote, denied = self.wrote.get(place), self.denied.get(place)
+        return wrote is not None and denied is not None and denied > wrote
 
-    @classmethod
-    def decode(cls, parameter: Parameter | None) -> IndexEntry | None:
-        """Read an entry; None if there is none, or strongref did not write it.
-
-        Raises:
-            NewerFormatError: a later version wrote it.
-        """
-        if parameter is None:
-            return None
-        try:
-            given = json.loads(parameter.text)
-            check_format(parameter.name, given)
-            places = {
-                Place(account, region, consumer)
-                for account, consumers in given["places"].items()
-                for consumer, regions in consumers.items()
-                for region in regions
-            }
-            return cls(str(given["stack"]), frozenset(places), str(given.get("hold", "")))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
+    def joined(self, other: IndexEntry) -> IndexEntry:
+        """What two reads say, each of which may be late: what one of them forbids is forbidden."""
+        wrote = {**self.wrote, **{at: max(date, self.wrote.get(at, date)) for at, date in other.wrote.items()}}
+        denied = {at: min(date, other.denied[at]) for at, date in self.denied.items() if at in other.denied}
+        return replace(
+            self,
+            places=self.places | other.places,
+            hold=self.hold or other.hold,
+            older=self.older | other.older,
+            wrote=wrote,
+            denied=denied,
+            forgotten=self.forgotten & other.forgotten,
+        )
 
 
 def index_name(stack: str, logical_id: str) -> str:
@@ -75,7 +85,79 @@ def index_name(stack: str, logical_id: str) -> str:
     return f"{INDEX}/{stack}/{logical_id}"
 
 
+def path_of(place: Place, kind: str = "") -> str:
+    """What follows an Export's parameter in that of a place, or of what says that it is `DENIED` or `FORGOTTEN`."""
+    return "/".join(["", *place, kind] if kind else ["", *place])
+
+
 def index_of(name: str) -> tuple[str, str]:
-    """The stack's name and the logical ID; the reverse of `index_name`."""
-    stack, _, logical_id = name.removeprefix(f"{INDEX}/").partition("/")
+    """The stack's name and the logical ID of a parameter of the index."""
+    stack, logical_id = name.removeprefix(f"{INDEX}/").split("/")[:2]
     return stack, logical_id
+
+
+def encode_hold(stack: str, hold: str) -> str:
+    """The text of an Export's own parameter. Version 0.2.0 reads it, too."""
+    return json.dumps({"stack": stack, "hold": hold, "places": {}}, separators=(",", ":"))
+
+
+def encode_date(stack: str, at: datetime) -> str:
+    """The text of a place's parameter."""
+    return json.dumps({"stack": stack, "at": at.replace(microsecond=0).isoformat()}, separators=(",", ":"))
+
+
+def _raise(error: NewerFormatError) -> None:
+    raise error
+
+
+def read_index(
+    found: Mapping[str, Parameter], newer: Callable[[NewerFormatError], None] = _raise
+) -> dict[tuple[str, str], IndexEntry]:
+    """The entries of these parameters, by `index_name` and the stack's ARN. What strongref did not write is left out.
+
+    Raises:
+        NewerFormatError: a later version wrote a parameter; unless `newer` takes it.
+    """
+    entries: dict[tuple[str, str], IndexEntry] = {}
+    for name, parameter in found.items():
+        own, *rest = _split(name)
+        try:
+            given = json.loads(parameter.text)
+            check_format(name, given)
+            known = entries.get((own, str(given["stack"])), IndexEntry(str(given["stack"])))
+            entries[own, known.stack] = _with(known, given, rest)
+        except NewerFormatError as error:
+            newer(error)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            continue
+    return entries
+
+
+def _split(name: str) -> list[str]:
+    """The Export's own parameter, and what follows in the name."""
+    return [index_name(*index_of(name)), *name.split("/")[5:]] if name.count("/") > 3 else [name]  # noqa: PLR2004
+
+
+def _with(entry: IndexEntry, given: Mapping[str, Any], rest: list[str]) -> IndexEntry:
+    """An entry with what one parameter says."""
+    match rest:
+        case []:
+            older = frozenset(_older(given))
+            return replace(entry, places=entry.places | older, older=older, hold=str(given.get("hold", "")))
+        case [account, region, consumer, *kind]:
+            place, at = Place(account, region, consumer), datetime.fromisoformat(str(given["at"])).astimezone(UTC)
+            match kind:
+                case []:
+                    return replace(entry, places=entry.places | {place}, wrote={**entry.wrote, place: at})
+                case ["denied"]:
+                    return replace(entry, denied={**entry.denied, place: at})
+                case ["forgotten"]:
+                    return replace(entry, forgotten=entry.forgotten | {place})
+    return entry
+
+
+def _older(given: Mapping[str, Any]) -> Iterator[Place]:
+    """`{"places": {account: {consumer: [region, …]}}}`, as version 0.2.0 wrote it."""
+    for account, consumers in given["places"].items():
+        for consumer, regions in consumers.items():
+            yield from (Place(account, region, consumer) for region in regions)

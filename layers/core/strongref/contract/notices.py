@@ -41,6 +41,8 @@ class NoticeType(StrEnum):
     """An Export changed imported values. The importers must be deployed again."""
     VALUES_KEPT = "Values Kept"
     """An Export withdrew imported values. They stay until their last claim is released."""
+    PLACE_PASSED_OVER = "Place Passed Over"
+    """A rollback or a deletion left a region as it is, because it cannot be reached."""
     REPAIRS_MADE = "Repairs Made"
     """The janitor repaired something."""
     FINDINGS_REPORTED = "Findings Reported"
@@ -96,6 +98,11 @@ def values_kept(event: Event, values: Sequence[ImportedValue]) -> Notice:
     """Imported values were withdrawn, and stay for their importers."""
     kept = [InUse(each.key, "kept", each.importers) for each in values]
     return _of_export(NoticeType.VALUES_KEPT, event, values, str(ExportsKeptError(kept)))
+
+
+def place_passed_over(event: Event, reason: str) -> Notice:
+    """A region was left as it is; the stack's events say the same reason."""
+    return _of_export(NoticeType.PLACE_PASSED_OVER, event, [], reason)
 
 
 def repairs_made(account: str, region: str, found: Sequence[Observation]) -> Notice:

@@ -7,14 +7,21 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
-from strongref.contract.notices import ImportedValue, change_refused, propagated_text, values_kept, values_propagated
+from strongref.contract.notices import (
+    ImportedValue,
+    change_refused,
+    place_passed_over,
+    propagated_text,
+    values_kept,
+    values_propagated,
+)
 from strongref.contract.record import as_untouched, part_name
 from strongref.errors import (
     OutdatedRequestError,
@@ -25,17 +32,15 @@ from strongref.errors import (
 )
 from strongref.log import logger
 from strongref.protocol.executor import PlanExecutor
-from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
-from strongref.protocol.phases import Phase, claim_policy, phase_of
+from strongref.protocol.phases import ClaimPolicy, Phase, claim_policy, phase_of
 from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
-from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import Snapshot, read_behind_fences, read_scope, with_named
+from strongref.protocol.snapshot import Snapshot, read_behind_fences, with_named
 from strongref.protocol.verification import is_given_up, is_superseded
-from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, RecordLeftError
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, PassedOverError, RecordLeftError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
+    from strongref.protocol.unreached import EventPlaces
 
 Planned = tuple["Snapshot", "ExportPlan"]
 """What was found in one place, and what to do there."""
@@ -71,6 +77,7 @@ class ExportAttempt:
     clock: Clock  # the invocation's, which has some time left when that behind the fences is over
     since: datetime  # when it began
     may_have_written: bool  # an earlier invocation, or this one
+    places: EventPlaces
     _begun: list[Snapshot] = field(default_factory=list)  # where this invocation may have written a record
 
     @contextmanager
@@ -90,9 +97,12 @@ class ExportAttempt:
 
         Since the event came, reads have had the time to show its phase.
         """
+        self.places.has_begun, self.places.is_read = True, False
         snapshots = self._read_completely(fenced)
         stacks = self.ports.stacks
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
+        if self.places.unreached:
+            self.places.check(phase, fenced[0].clock if fenced else self.clock)
         plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
         with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
             if refusal := refusal_of(plans):
@@ -102,7 +112,12 @@ class ExportAttempt:
             if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
                 raise OutdatedRequestError(self.event.logical_id)
             self._apply(plans, snapshots, phase)
-        kept = [InUse(key, "kept", importers) for plan in plans for key, importers in plan.kept.items()]
+        kept = [
+            InUse(key, "kept", importers)
+            for snapshot, plan in zip(snapshots, plans, strict=True)
+            for key, importers in plan.kept.items()
+            if not snapshot.destination.is_residual or key in snapshot.stored.recorded
+        ]
         if phase is Phase.CLEANUP and kept:
             raise ExportsKeptError(kept)
         changed = [each for plan in plans for each in plan.propagated.items()]
@@ -110,7 +125,17 @@ class ExportAttempt:
         reasons += [str(ExportsKeptError(kept))] if kept else []
         if phase is Phase.ROLLBACK:
             reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
+        if self.places.unreached:
+            reasons += self._passed_over()
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
+
+    def _passed_over(self) -> list[str]:
+        """Report what was passed over; the texts for the stack's events."""
+        passed = {at.region: error for at, error in self.places.unreached if not at.is_residual}
+        texts = [str(PassedOverError(region, why)) for region, why in passed.items()]
+        if texts:
+            self.ports.notify(place_passed_over(self.event, " ".join(texts)))
+        return texts
 
     def create_without_waiting(self, fenced: list[FencedStore]) -> ExportResult:
         """Carry out what only creates, from reads that may lag: whatever they say, what exists is not touched.
@@ -120,7 +145,7 @@ class ExportAttempt:
         """
         now, requested = fenced[0].clock.now(), self.event.requested or self.since
         is_late = now - self.since > PROMPT or now - requested > PROMPT_DELIVERY
-        if is_late and is_given_up(self.event, self.ports.stacks):
+        if is_late and (is_given_up(self.event, self.ports.stacks) or self.places.is_over):
             raise MustWaitError
         try:
             snapshots = self._read(fenced)
@@ -137,7 +162,7 @@ class ExportAttempt:
 
     def _read_completely(self, fenced: list[FencedStore]) -> list[Snapshot]:
         """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""
-        waiting = Recreation(fenced[0].clock, self.ports.lag)
+        waiting = Recreation(fenced[0].clock if fenced else self.clock, self.ports.lag)
         while True:
             try:
                 return self._read(fenced)
@@ -146,11 +171,15 @@ class ExportAttempt:
                     raise
 
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
-        export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
-        found = read_behind_fences(fenced, self.wanted.destinations, export, inspector, self.wanted.rewrite)
-        index = ExportIndex(self.ports.stores(export.producer.region, fenced[0].clock), export)
-        found = with_named(found, export, index.read) if any(each.tags for each in found) else found
-        inspector.confirm_stale([each.tags for each in found], fenced[0].clock, self.ports.lag)
+        export, inspector, clock = (
+            self.wanted.export,
+            TagInspector(self.ports.stacks),
+            fenced[0].clock if fenced else self.clock,
+        )
+        found = read_behind_fences(fenced, self.places.visited, export, inspector, self.wanted.rewrite)
+        read = partial(self.places.read_index, clock)
+        found = with_named(found, export, read) if any(each.tags for each in found) else found
+        inspector.confirm_stale([each.tags for each in found], clock, self.ports.lag)
         written = [each.stored.own or each.stored.withdrawn for each in found]
         own = [each for each in written if each and each.stack == export.stack]
         stamp = self.event.stamp
@@ -188,13 +217,12 @@ class ExportAttempt:
     ) -> None:
         """Carry the plans out: destinations that are published to before those that are left."""
         self.may_have_written = self.may_have_written or any(plan.instructions for plan in plans)
-        export, lag, destinations = self.wanted.export, self.ports.lag, self.wanted.destinations
-        store = self.ports.stores(export.producer.region, snapshots[0].fenced.clock)
-        index = ExportIndex(store, export, self.wanted.hold)
-        entry = None
-        recorded: list[Planned] = []
+        export, lag = self.wanted.export, self.ports.lag
+        clock = snapshots[0].fenced.clock if snapshots else self.clock
+        planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
         if self.event.request_type is not RequestType.DELETE:
-            entry = index.add(destinations, is_new=only_creates, must_not_fail=phase is Phase.ROLLBACK)
+            self.places.name(phase, planned, clock, only_creates=only_creates)
+        recorded: list[Planned] = []
         works = [
             (
                 PlanExecutor(
@@ -222,27 +250,18 @@ class ExportAttempt:
                     if plan.unseen
                 )
             except UnfinishedError:
-                if not self._is_done():
+                # A record may name many keys that its Create never stored. Names that the plan saw are deleted first;
+                # then those that may be hidden, as long as there is time. No call of the Create is in flight: its
+                # fence would still exist.
+                if not all(self.places.is_done(at.destination) for at in snapshots):
                     raise
-                index = replace(index, store=self.ports.stores(export.producer.region, self.clock))
+                clock = self.clock
         finally:
-            for notice in notices_of_overrides(self.event, recorded):
-                self.ports.notify(notice)
-        index.remove(entry, destinations)
-
-    def _is_done(self) -> bool:
-        """Whether a look behind the fences shows nothing to do, although their time is over.
-
-        A record may name many keys that its Create never stored. Names that the plan saw are deleted first; then those
-        that may be hidden, as long as there is time. No call of the Create is in flight: its fence would still exist.
-        """
-        export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
-        for at in self.wanted.destinations:
-            stored = read_scope(self.ports.stores(at.region, self.clock), at.scope, export, inspector)
-            left = keys_to_inspect(export, at.wanted, stored, self.wanted.rewrite)
-            if left or not is_up_to_date(export, at.wanted, stored, at.hold):
-                return False
-        return True
+            if any(plan.overrides_claims for plan in plans):
+                for notice in notices_of_overrides(self.event, recorded):
+                    self.ports.notify(notice)
+        if not all(at.wanted for at, _ in planned):
+            self.places.remove(zip(snapshots, plans, strict=True), clock)
 
 
 def plans_for(
@@ -256,10 +275,16 @@ def plans_for(
     failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
     policy = claim_policy(phase, wanted.on_change, failed)
     plans = [
-        ExportPlan(snapshot.destination.scope)
-        if phase is Phase.ROLLBACK and snapshot.left(wanted.former)
-        else snapshot.plan(wanted.export, policy, wanted.rewrite, event.stamp)
-        for snapshot in snapshots
+        ExportPlan(each.destination.scope)
+        if phase is Phase.ROLLBACK and each.left(wanted.former)
+        # What is left of a place that was dropped, or forgotten, is withdrawn: that was decided before.
+        else each.plan(
+            wanted.export,
+            policy | ClaimPolicy.KEEP if each.destination.is_residual else policy,
+            wanted.rewrite,
+            event.stamp,
+        )
+        for each in snapshots
     ]
     overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans)
     if overrides and is_superseded(event, stacks):

@@ -9,7 +9,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.names import ExportScope
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
-from strongref.errors import BadRequestError
+from strongref.errors import BadRequestError, StrongRefError, UnfinishedError
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.snapshot import Destination, recorded_scopes
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports
@@ -83,25 +83,33 @@ class ExportEvent:
             else (*request.regions, *readable_regions(old_properties, stack)),
         )
 
-    def with_recorded(self, ports: Ports, clock: Clock) -> ExportEvent:
-        """This event with every place of the unclear regions where the Export's records or the index name it."""
-        if not self.unclear_regions:
-            return self
+    def with_named(self, ports: Ports, clock: Clock) -> ExportEvent:
+        """This event with the places that the index names besides.
+
+        If properties are unclear, with those of their regions where the Export has a record as well.
+        """
         known, producer = {(each.region, each.scope) for each in self.destinations}, self.export.producer
-        entry = ExportIndex(ports.stores(producer.region, clock), self.export).read()
-        named = entry.places if entry else ()
-        found = {
-            (region, scope): Destination(region, scope, {})
+        try:
+            named = ExportIndex(ports.stores(producer.region, clock), self.export).read().places
+        except UnfinishedError:
+            raise
+        except StrongRefError:  # It is needed for more only where the places themselves are not known.
+            if self.unclear_regions:
+                raise
+            named = frozenset()
+        found = [
+            (place.region, ExportScope(place.consumer, producer))
+            for place in sorted(named)
+            if place.account == producer.account
+        ]
+        found += [
+            (region, scope)
             for region in self.unclear_regions
             for scope in recorded_scopes(ports.stores(region, clock), self.export)
-        } | {
-            (each.region, scope): Destination(each.region, scope, {})
-            for each in named
-            if each.account == producer.account and (scope := ExportScope(each.consumer, producer))
-        }
-        return replace(
-            self, destinations=(*self.destinations, *(each for key, each in found.items() if key not in known))
-        )
+        ]
+        residual = bool(self.former)
+        more = {at: Destination(*at, {}, is_residual=residual) for at in found if at not in known}
+        return replace(self, destinations=(*self.destinations, *more.values()))
 
     def responded(self, stored: Collection[StoredExports], reason: str = "") -> Response:
         """The response with a reason and the attribute `Hold`, given what was stored.

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import IndexEntry, Place, index_name
+from strongref.contract.index import (
+    DENIED,
+    FORGOTTEN,
+    INDEX,
+    IndexEntry,
+    Place,
+    encode_date,
+    encode_hold,
+    index_name,
+    path_of,
+    read_index,
+)
 from strongref.contract.values import ParameterType
-from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
+from strongref.errors import StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.protocol.side_by_side import call_all
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable
+    from datetime import datetime
 
     from strongref.protocol.ports import Store
-    from strongref.protocol.snapshot import Destination
     from strongref.protocol.stored_exports import ExportIdentity
 
 
@@ -25,65 +37,70 @@ class ExportIndex:
 
     store: Store  # of the Export's own region
     export: ExportIdentity
-    hold: str = ""  # the CloudFormation export that the Export names; empty if it names none
 
-    def read(self) -> IndexEntry | None:
-        """The entry; None if there is none of this stack. Raises `NewerFormatError`."""
-        entry = IndexEntry.decode(self.store.get([self._name]).get(self._name))
-        return entry if entry and entry.stack == self.export.stack else None
+    def read(self) -> IndexEntry:
+        """The entry; an empty one if there is none of this stack. Raises `NewerFormatError`."""
+        found = self.store.under(f"{INDEX}/{self.export.producer.stack}")
+        own = {name: each for name, each in found.items() if f"{name}/".startswith(f"{self._name}/")}
+        return read_index(own).get((self._name, self.export.stack), IndexEntry(self.export.stack))
 
-    def add(
-        self, destinations: Sequence[Destination], *, is_new: bool = False, must_not_fail: bool = False
-    ) -> IndexEntry:
-        """Add the places that get values, before they do. `is_new` means that there is no entry yet, presumably.
+    def create(self, places: Iterable[Place], hold: str, at: datetime) -> None:
+        """Name the first places of an Export, before they get values.
 
-        In a rollback, which must not fail, the entry may name too little until the janitor repairs it.
+        Raises:
+            AlreadyExistsError: there is an entry, or a former one has gone a moment ago.
         """
-        entry = IndexEntry(self.export.stack, self._places(destinations), self.hold)
-        try:
-            if is_new:
-                with suppress(AlreadyExistsError):
-                    self.store.create(self._name, ParameterType.STRING, entry.encode(), {})
-                    return entry
-            found = self.read()
-            if found:
-                entry = replace(entry, places=entry.places | found.places, hold=self.hold or found.hold)
-            if entry != found and (entry.places or entry.hold):
-                self.store.overwrite(self._name, ParameterType.STRING, entry.encode())
-        except UnfinishedError:
-            raise
-        except StrongRefError as error:
-            if not must_not_fail:
-                raise
-            self._leave_it(error)
-            return IndexEntry(self.export.stack, hold=self.hold)
-        return entry
+        stack, texts = self.export.stack, {self._name: encode_hold(self.export.stack, hold)} if hold else {}
+        texts |= {f"{self._name}{path_of(place)}": encode_date(stack, at) for place in places}
+        create = partial(self.store.create, kind=ParameterType.STRING, tags={})
+        call_all(self.store, [partial(create, name, text=text) for name, text in texts.items()])
 
-    def remove(self, entry: IndexEntry | None, destinations: Sequence[Destination]) -> None:
-        """Remove the places that have no values anymore from an entry; if there is none, the Export is being deleted.
+    def name(self, entry: IndexEntry, places: Collection[Place], hold: str, at: datetime) -> IndexEntry:
+        """Name places, with the date of the request that is about to write there; and the hold, if there is one.
+
+        `entry` is what was read behind the fences of these places; what version 0.2.0 wrote is taken over. Returns the
+        entry as it is then.
+        """
+        stack, named = self.export.stack, {*places, *(entry.older - entry.wrote.keys())}
+        wrote = {place: max(at, entry.wrote.get(place, at)) for place in named}
+        texts = {
+            f"{self._name}{path_of(each)}": encode_date(stack, date)
+            for each, date in wrote.items()
+            if entry.wrote.get(each) != date
+        }
+        put = partial(self.store.overwrite, kind=ParameterType.STRING)
+        call_all(self.store, [partial(put, name, text=text) for name, text in texts.items()])
+        if entry.older or hold not in ("", entry.hold):
+            put(self._name, text=encode_hold(stack, hold or entry.hold))
+        if denied := entry.denied.keys() & named:
+            self.remove(denied, DENIED)
+        is_held = hold or entry.hold
+        return replace(
+            entry, places=entry.places | named, hold=is_held, older=frozenset(), wrote={**entry.wrote, **wrote}
+        )
+
+    def note_denied(self, places: Iterable[Place], at: datetime) -> None:
+        """Note that an Update was refused before its first write, because it could not reach these places."""
+        for place in places:
+            text = encode_date(self.export.stack, at)
+            self.store.overwrite(f"{self._name}{path_of(place, DENIED)}", ParameterType.STRING, text)
+
+    def remove(self, places: Iterable[Place], *kinds: str, with_hold: bool = False) -> None:
+        """Remove what is said about places that have no values any more, or these kinds of it.
 
         If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
         """
-        left = entry and replace(entry, places=self._places(destinations))
+        names = [f"{self._name}{path_of(place, kind)}" for place in places for kind in kinds or ("", DENIED, FORGOTTEN)]
         try:
-            if left is None or not (left.places or left.hold):
+            if with_hold:
                 self.read()  # What a later version wrote is not deleted.
-                self.store.delete([self._name])
-            elif left != entry:
-                self.store.overwrite(self._name, ParameterType.STRING, left.encode())
+                names.append(self._name)
+            self.store.delete(names)
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            self._leave_it(error)
-
-    def _leave_it(self, error: StrongRefError) -> None:
-        """Leave an entry that could not be written to the janitor."""
-        logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
+            logger.warning("The index could not be corrected", extra={"parameter": self._name, "error": str(error)})
 
     @property
     def _name(self) -> str:
         return index_name(self.export.producer.stack, self.export.logical_id)
-
-    def _places(self, destinations: Collection[Destination]) -> frozenset[Place]:
-        account = self.export.producer.account
-        return frozenset(Place(account, each.region, each.scope.consumer) for each in destinations if each.wanted)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
-from strongref.contract.index import INDEX, IndexEntry, index_name
+from strongref.contract.index import INDEX, Place, index_name, read_index
 from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
 from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
@@ -126,12 +126,11 @@ class Janitor:
         What was read before may be minutes old, and a change halfway looks like damage: so everything is read again,
         behind a fence if something is to be repaired.
         """
-        keys = sorted(suspicion.suspects)
         if suspicion.needed and self.repairs:
             try:
                 sites = [(self.region, scope)]
                 repairs = behind_fences(
-                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, keys, first)
+                    self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, suspicion, first)
                 )
             except ChangingError:
                 return suspicion, True
@@ -141,13 +140,13 @@ class Janitor:
         at = FencedStore(self.ports.stores(self.region, clock), clock)
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
-        _, repairs = self._look_again(at, scope, keys, first)
+        _, repairs = self._look_again(at, scope, suspicion, first)
         earliest = clock.earliest()
         fences = fences_below(at.store, scope.path("fences")).values()
         return repairs, any(fence.is_live(earliest) for fence in fences)
 
     def _look_again(
-        self, at: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector
+        self, at: FencedStore, scope: ExportScope, suspicion: Repairs, first: TagInspector
     ) -> tuple[ScopeSnapshot, Repairs]:
         """The second look: a stack is deleted, and a claim stale, if the first look found it so, too."""
         here, there = at.store.under(scope.path("exports")), at.store.under(scope.path("records"))
@@ -155,17 +154,18 @@ class Janitor:
         # What the first look could not see is left to the next run, which looks at it twice.
         inspector.unread |= first.unread
         inspector.unasked |= first.unasked
-        seen = self.see(at, scope, here, there, inspector, keys)
+        seen = self.see(at, scope, here, there, inspector, sorted(suspicion.suspects))
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
         deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
-        seen = replace(seen, tags=tags, deleted_stacks=deleted)
+        forgotten = {each for each in suspicion.forgotten if self._is_named(at.clock, scope, each, forgotten=True)}
+        seen = replace(seen, tags=tags, deleted_stacks=deleted, forgotten=forgotten)
         return seen, examine(scope, seen)
 
-    def _heal(self, at: FencedStore, scope: ExportScope, keys: list[Key], first: TagInspector) -> Repairs:
+    def _heal(self, at: FencedStore, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> Repairs:
         """Read again, now that nobody can claim or change anything, and repair."""
         store = at.store
-        seen, repairs = self._look_again(at, scope, keys, first)
+        seen, repairs = self._look_again(at, scope, suspicion, first)
         failed: list[Finding] = []
         message = "Something could not be repaired"
         for logical_id, record in repairs.records.items():
@@ -221,20 +221,22 @@ class Janitor:
             withdrawn=unrecorded - lost,
         )
 
-    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str) -> bool:
-        """Whether the index says that an Export publishes here."""
+    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str, *, forgotten: bool = False) -> bool:
+        """Whether the index says that an Export publishes here, or that a person gave that up."""
         if scope.producer.account != self.account:
             return False  # It cannot be asked about.
         name = index_name(scope.producer.stack, logical_id)
         try:
             store = self.ports.stores(scope.producer.region, clock)
-            entry = IndexEntry.decode(store.get([name]).get(name))
+            entries = read_index(store.under(f"{INDEX}/{scope.producer.stack}"))
         except UnfinishedError:
             raise
         except StrongRefError as error:
             self.failed("An entry of the index could not be read, and may name an Export", error, parameter=name)
-            return True
-        return entry is not None and entry.names(self.region, scope)
+            return not forgotten
+        place = Place(self.account, self.region, scope.consumer)
+        own = [each.forgotten if forgotten else each.places for (at, _), each in entries.items() if at == name]
+        return any(place in places for places in own)
 
     def _is_there(self, consumer: str) -> bool:
         info = self.ports.stacks.by_name(consumer, self.region)
@@ -266,7 +268,9 @@ class _Visit:
         self._recorded = _by_scope("records", self.store.under("/strongref/records"))
         failed = janitor.failed
         self._holds = HoldTender(janitor.ports, janitor.region, clock, HOLDER, janitor.repairs, failed)
-        self._index = IndexTender(janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, failed)
+        self._index = IndexTender(
+            janitor.ports, janitor.region, janitor.account, clock, HOLDER, janitor.repairs, failed
+        )
 
     def scopes(self) -> list[ExportScope]:
         return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.path("exports"))
@@ -293,6 +297,7 @@ class _Visit:
                     seen = self.janitor.see(
                         FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
                     )
+                    seen = replace(seen, forgotten=self._index.forgotten(scope))
                     add_claims(self._claims, seen.tags)
                     self._withdrawn |= set(seen.withdrawn)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)

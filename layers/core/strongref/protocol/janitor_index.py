@@ -6,24 +6,32 @@ removes places without a record, and the entries of deleted stacks.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of
+from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
-from strongref.contract.values import ParameterType
-from strongref.errors import NewerFormatError
+from strongref.errors import NewerFormatError, StoreError, StrongRefError, UnfinishedError
+from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import ExportIdentity
+from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
+    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
+
+NOWHERE = Place("", "", "")
+"""Stands for an entry that names no place."""
 
 NOT_TENDED = "An entry of the index could not be looked after"
 
@@ -36,114 +44,135 @@ class IndexTender:
     region: str
     account: str
     clock: Clock
+    holder: FenceHolder  # of the fences behind which places are removed
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
-    _entries: dict[str, dict[str, IndexEntry]] = field(default_factory=dict)  # by region and parameter name
+    # by region, then by parameter name and the ARN of the stack
+    _entries: dict[str, dict[tuple[str, str], IndexEntry]] = field(default_factory=dict)
     _newer: dict[str, dict[str, NewerFormatError]] = field(default_factory=dict)  # likewise, what is left alone
 
     def add_missing(self, scope: ExportScope, records: Mapping[str, Record]) -> Iterator[Finding]:
         """Add the place of these records, of Exports that exist, to the entries that lack it."""
-        producer = scope.producer
+        producer, place = scope.producer, Place(self.account, self.region, scope.consumer)
         if producer.account != self.account:
             return
         for logical_id, record in records.items():
             name = index_name(producer.stack, logical_id)
             failed: list[Finding] = []
             with tolerated(self.failed, failed, NOT_TENDED, name, record.stack):
-                if _is_complete(self._listed(producer.region).get(name), record, self._place(scope)):
+                if _is_complete(self._listed(producer.region).get((name, record.stack)), record, place):
                     continue
-                entry = self._read(producer.region, name)
-                if _is_complete(entry, record, self._place(scope)):
+                index = self._index(producer.region, name, record.stack)
+                entry = index.read()
+                if _is_complete(entry, record, place):
                     continue
-                known = entry if entry and entry.stack == record.stack else IndexEntry(record.stack)
-                places, hold = known.places | {self._place(scope)}, record.hold or known.hold
                 if self.repairs:
-                    self._write(producer.region, name, replace(known, places=places, hold=hold))
+                    index.name(entry, [place], record.hold, self.clock.now())
                 yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
 
+    def forgotten(self, scope: ExportScope) -> set[str]:
+        """The Exports whose place here a person gave up, by logical ID, as far as the index can be listed."""
+        place, path = Place(self.account, self.region, scope.consumer), f"{INDEX}/{scope.producer.stack}/"
+        if scope.producer.account != self.account:
+            return set()
+        try:
+            listed = self._listed(scope.producer.region)
+        except UnfinishedError:
+            raise
+        except StrongRefError:  # It is reported where it is compared with the records.
+            return set()
+        return {index_of(at)[1] for (at, _), each in listed.items() if at.startswith(path) and place in each.forgotten}
+
     def correct(self) -> Iterator[Finding]:
         """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""
-        suspects = {}
         failed: list[Finding] = []
         entries = self._listed(self.region)
+        suspects = []
         for name, error in sorted(self._newer.get(self.region, {}).items()):
             yield Finding(FindingType.NEWER_FORMAT, name, (), str(error))
-        for name, entry in entries.items():
-            with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
-                info, left = self._look(name, entry)
-                if left != entry:
-                    suspects[name] = (entry, info)
+        for (name, stack), entry in sorted(entries.items()):
+            with tolerated(self.failed, failed, NOT_TENDED, name, stack):
+                info = self.ports.stacks.by_arn(stack)
+                if wrong := self._wrong(name, entry, info):
+                    suspects.append((name, entry, info, wrong))
         if suspects:
             self.ports.lag.settle(self.clock)
-        for name, (entry, first) in suspects.items():
+        for name, entry, first, wrong in suspects:
             with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
-                if self._corrected(name, entry, first):
-                    yield Finding(FindingType.INDEX_ENTRY, name, (entry.stack,))
+                for place in sorted(wrong):
+                    if kind := self._corrected(name, entry, first, place):
+                        yield Finding(kind, name, (entry.stack,))
         yield from failed
 
-    def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None) -> bool:
-        """Correct an entry, if the second look agrees with the first."""
-        now = self._read(self.region, name)
-        info, left = self._look(name, now) if now else (None, None)
-        same_rest = first is None or (info is not None and info.at_rest and info.updated == first.updated)
-        if now != entry or left == now or not same_rest:
-            return False
-        if not self.repairs:
-            return True
-        if left is None or not (left.places or left.hold):
-            self.ports.stores(self.region, self.clock).delete([name])
-        else:
-            self._write(self.region, name, left)
-        return True
-
-    def _look(self, name: str, entry: IndexEntry) -> tuple[StackInfo | None, IndexEntry | None]:
-        """The entry's stack, and what is left of the entry: None without that stack, all of it while it is at work."""
-        info = self.ports.stacks.by_arn(entry.stack)
+    def _wrong(self, name: str, entry: IndexEntry, info: StackInfo | None) -> set[Place]:
+        """The places that are wrong in an entry: all without its stack, none while that is at work."""
         if info is None:
-            return None, None
+            return {*entry.places, *entry.denied, *entry.forgotten} or {NOWHERE}
         if not info.at_rest:
-            return info, entry
-        stack, logical_id = index_of(name)
-        left = {place for place in entry.places if self._may_publish(place, stack, logical_id)}
-        return info, replace(entry, places=frozenset(left))
+            return set()
+        loose = {*entry.denied, *entry.forgotten} - entry.places
+        return loose | {place for place in entry.places if not self._may_publish(name, entry, place)}
 
-    def _may_publish(self, place: Place, stack: str, logical_id: str) -> bool:
+    def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None, place: Place) -> FindingType | None:
+        """Correct a place behind a fence there, if the second look agrees with the first; what was found."""
+        index = self._index(self.region, name, entry.stack)
+
+        def work(_fenced: object = None) -> FindingType | None:
+            now, info = index.read(), self.ports.stacks.by_arn(entry.stack)
+            same_rest = first is None or (info is not None and info.at_rest and info.updated == first.updated)
+            is_same = now.wrote.get(place) == entry.wrote.get(place)
+            if not (same_rest and is_same) or place not in self._wrong(name, now, info):
+                return None
+            if self.repairs and info is None:
+                index.remove([place], with_hold=bool(entry.hold or entry.older))
+            elif self.repairs:
+                left = replace(entry, older=entry.older - {place})
+                if entry.older != left.older:
+                    index.name(left, [], entry.hold, self.clock.now())
+                index.remove([place])
+            return FindingType.INDEX_ENTRY
+
+        is_named = place in entry.places and first is not None
+        if not (self.repairs and is_named):
+            return work()
+        scope = self._scope(name, place)
+        with suppress(ChangingError):
+            return behind_fences(self.ports, self.clock, [(place.region, scope)], self.holder, work)
+        return None
+
+    def _may_publish(self, name: str, entry: IndexEntry, place: Place) -> bool:
         if place.account != self.account:
             return True  # It cannot be asked about.
-        scope = ExportScope(place.consumer, Producer(self.account, self.region, stack))
+        scope, logical_id = self._scope(name, place), index_of(name)[1]
         store = self.ports.stores(place.region, self.clock)
-        recorded = RecordedExports.read(store, scope)
+        try:
+            recorded = RecordedExports.read(store, scope)
+        except StoreError:
+            if place in entry.forgotten:
+                return True  # A person decided about it.
+            raise
         if recorded.torn or logical_id in recorded.records:
             return True
         # A record that is lost is told from one that was withdrawn by this entry.
         stored = store.under(scope.path("exports"), decrypted=False)
         return not {scope.key(name) for name in stored} <= recorded.values.keys()
 
-    def _place(self, scope: ExportScope) -> Place:
-        return Place(self.account, self.region, scope.consumer)
+    def _scope(self, name: str, place: Place) -> ExportScope:
+        return ExportScope(place.consumer, Producer(self.account, self.region, index_of(name)[0]))
 
-    def _listed(self, region: str) -> Mapping[str, IndexEntry]:
+    def _index(self, region: str, name: str, stack: str) -> ExportIndex:
+        return ExportIndex(self.ports.stores(region, self.clock), ExportIdentity(stack, index_of(name)[1]))
+
+    def _listed(self, region: str) -> Mapping[tuple[str, str], IndexEntry]:
         """The index of a region, read once."""
         if region not in self._entries:
-            found = self.ports.stores(region, self.clock).under(INDEX)
-            entries: dict[str, IndexEntry] = {}
-            for name, each in found.items():
-                try:
-                    entry = IndexEntry.decode(each)
-                except NewerFormatError as error:
-                    self._newer.setdefault(region, {})[name] = error
-                    continue
-                if entry and _is_of(name, entry):
-                    entries[name] = entry
-            self._entries[region] = entries
+            newer = self._newer.setdefault(region, {})
+            found = read_index(
+                self.ports.stores(region, self.clock).under(INDEX), lambda error: newer.update({error.name: error})
+            )
+            self._entries[region] = {at: entry for at, entry in found.items() if _is_of(at[0], entry)}
         return self._entries[region]
-
-    def _read(self, region: str, name: str) -> IndexEntry | None:
-        return IndexEntry.decode(self.ports.stores(region, self.clock).get([name]).get(name))
-
-    def _write(self, region: str, name: str, entry: IndexEntry) -> None:
-        self.ports.stores(region, self.clock).overwrite(name, ParameterType.STRING, entry.encode())
 
 
 def _is_of(name: str, entry: IndexEntry) -> bool:
@@ -155,5 +184,4 @@ def _is_of(name: str, entry: IndexEntry) -> bool:
 
 
 def _is_complete(entry: IndexEntry | None, record: Record, place: Place) -> bool:
-    same = entry is not None and entry.stack == record.stack and place in entry.places
-    return same and (not record.hold or entry is None or entry.hold == record.hold)
+    return entry is not None and place in entry.places and record.hold in ("", entry.hold)

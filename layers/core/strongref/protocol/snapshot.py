@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.contract.index import Place
 from strongref.contract.names import ExportScope, Key, owner_tag
 from strongref.contract.record import RequestStamp, decode, part_name
 from strongref.errors import (
@@ -41,6 +42,12 @@ class Destination:
     scope: ExportScope
     wanted: Mapping[Key, Value] = field(repr=False)
     hold: str = ""  # the CloudFormation export that imports of it hold; empty if there is none
+    # the index names it, and neither the new nor the old properties do: what is left there is to go if nobody claims it
+    is_residual: bool = False
+
+    @property
+    def place(self) -> Place:
+        return Place(self.scope.producer.account, self.region, self.scope.consumer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,12 @@ class Snapshot:
         return plan_export(
             at.scope, export, at.wanted, stored, self.tags, policy=policy, rewrite=rewrite, stamp=stamp, hold=at.hold
         )
+
+    def is_empty(self, export: ExportIdentity) -> bool:
+        """Whether nothing of an Export is there, not even a mark or a value that is kept for a claim."""
+        stored, owner = self.stored, owner_tag(export.logical_id)
+        is_recorded = stored.own or stored.withdrawn or stored.unreadable
+        return not is_recorded and not any(owner in tags.owners for tags in self.tags.values())
 
     @property
     def blocked(self) -> UndecryptableError | None:
@@ -160,9 +173,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     )
 
 
-def with_named(
-    snapshots: Sequence[Snapshot], export: ExportIdentity, read: Callable[[], IndexEntry | None]
-) -> list[Snapshot]:
+def with_named(snapshots: Sequence[Snapshot], export: ExportIdentity, read: Callable[[], IndexEntry]) -> list[Snapshot]:
     """The snapshots with what the index says, which is read only if it decides whether a record was lost.
 
     An index that cannot be read may name every place.
@@ -184,7 +195,7 @@ def with_named(
     except StrongRefError:
         named = unclear
     else:
-        named = [each for each in unclear if entry and entry.names(each.destination.region, each.destination.scope)]
+        named = [each for each in unclear if entry.names(each.destination.region, each.destination.scope)]
     return [replace(each, stored=replace(each.stored, named=each in named)) for each in snapshots]
 
 

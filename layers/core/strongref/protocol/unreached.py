@@ -1,0 +1,199 @@
+"""The places of one Export's event: those that are visited, and those that cannot be reached (`out_of_reach`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from strongref.contract.event import RequestType
+from strongref.contract.index import FORGOTTEN, IndexEntry
+from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
+from strongref.log import logger
+from strongref.protocol.export_index import ExportIndex
+from strongref.protocol.fences import fences_below
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
+from strongref.protocol.phases import Phase, phase_of
+from strongref.protocol.planner import is_up_to_date, keys_to_inspect
+from strongref.protocol.snapshot import Destination, read_scope
+from strongref.protocol.verification import is_superseded
+from strongref.refusals import OutOfReachError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from strongref.contract.event import Event
+    from strongref.contract.index import Place
+    from strongref.protocol.export_event import ExportEvent
+    from strongref.protocol.plan import ExportPlan
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.snapshot import Snapshot
+    from strongref.protocol.time import Clock
+
+
+@dataclass(slots=True)
+class EventPlaces:
+    ports: Ports
+    event: Event
+    wanted: ExportEvent
+    clock: Clock  # the invocation's
+    visited: list[Destination]  # behind fences
+    entry: IndexEntry  # all that was read of the index, and written to it
+    unreached: list[tuple[Destination, StoreError]] = field(default_factory=list)  # to be passed over, if they may
+    has_begun: bool = False  # to read behind fences; what fails after that fails the event
+    is_read: bool = False  # the index, behind the fences that stand now
+    _was_read: bool = False
+
+    def index(self, clock: Clock) -> ExportIndex:
+        return ExportIndex(self.ports.stores(self.event.stack_arn.region, clock), self.wanted.export)
+
+    def read_index(self, clock: Clock) -> IndexEntry:
+        """What the index says, read behind the fences, together with what was read and written before.
+
+        Raises:
+            StrongRefError: it cannot be read.
+        """
+        if not self.is_read:
+            found = self.index(clock).read()
+            self.entry = self.entry.joined(found) if self._was_read else found
+            self.is_read = self._was_read = True
+        return self.entry
+
+    def go_on_without(self, error: StoreError) -> None:
+        """Leave out the places that a call could not reach; `check` decides whether the event may.
+
+        Raises:
+            StoreError: the given one, if it is of another kind, or if the event has something to do there.
+        """
+        out = [each for each in self.visited if each.region == error.region]
+        is_update = self.event.request_type is RequestType.UPDATE
+        if not (out and is_out_of_reach(error)) or (self.has_begun and not is_update):
+            raise error
+        self.ports.lag.settle(self.clock)  # Since the event was sent: the phase is certain.
+        phase = self._phase()
+        if self.has_begun or (phase in (Phase.CREATE, Phase.UPDATE) and any(each.wanted for each in out)):
+            self._note_denied(phase, out)
+            raise error
+        is_right = phase is Phase.ROLLBACK and self._are_right(out)
+        self.visited = [each for each in self.visited if each not in out]
+        self.unreached += [] if is_right else [(each, error) for each in out]
+
+    def check(self, phase: Phase, clock: Clock) -> None:
+        """Check that the event may pass over what cannot be reached.
+
+        Raises:
+            OutOfReachError: it may not.
+        """
+        entry = self.read_index(clock)
+        for at, error in self.unreached:
+            if not may_pass_over(phase, at, entry):
+                self._note_denied(phase, [at])
+                raise OutOfReachError(at.region, at.scope.consumer, str(at.scope.producer), error)
+
+    def name(
+        self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock, *, only_creates: bool
+    ) -> None:
+        """Name the places of these plans, with this request's date those that are about to be written to.
+
+        Raises:
+            OutdatedRequestError: CloudFormation does not wait for that anymore, whatever the dates say: its next event
+                may have found nothing here.
+            StrongRefError: the index cannot be written; in a rollback only if a place is new there.
+        """
+        written: set[Place] = set()
+        wanted: set[Place] = set()
+        for at, plan in planned:
+            (written if plan.instructions or plan.unseen else wanted if at.wanted else set()).add(at.place)
+        hold, requested = self.wanted.hold, self.event.requested or self.clock.now()
+        if not (written or wanted or hold):
+            return
+        index, is_rollback, is_new = self.index(clock), phase is Phase.ROLLBACK, False
+        if only_creates:
+            index.create(written | wanted, hold, requested)
+            return
+        try:
+            entry = self.read_index(clock)
+            is_new = not entry.places.issuperset(written | wanted)
+            if not (is_new and (self._is_late_update(entry) if is_rollback else self.is_over)):
+                self.entry = index.name(entry, written | (wanted - entry.wrote.keys()), hold, requested)
+                return
+        except UnfinishedError:
+            raise
+        except StrongRefError as error:
+            if not is_rollback or (is_new and self.entry.is_exact):
+                raise
+            logger.warning("The index could not be corrected", extra={"error": str(error)})
+            return
+        raise OutdatedRequestError(self.event.logical_id)
+
+    def remove(self, planned: Iterable[tuple[Snapshot, ExportPlan]], clock: Clock) -> None:
+        """Remove from the index the places that a Delete emptied, or where another event found nothing.
+
+        What an Update drops stays named, since its rollback must find it.
+        """
+        visited = [(each.destination, plan.kept, each.is_empty(self.wanted.export)) for each, plan in planned]
+        is_delete = self.event.request_type is RequestType.DELETE
+        gone = {at.place for at, kept, empty in visited if not (kept if is_delete else at.wanted or not empty)}
+        if gone and not is_delete:
+            try:
+                gone &= self.read_index(clock).places
+            except UnfinishedError:
+                raise
+            except StrongRefError:  # It names too much until the janitor repairs it.
+                return
+        if gone or is_delete:
+            self.index(clock).remove(gone, with_hold=is_delete)
+        if forgotten := self.entry.forgotten & {at.place for at, *_ in visited} - gone:
+            self.index(clock).remove(forgotten, FORGOTTEN)
+
+    def _phase(self) -> Phase:
+        return phase_of(self.event.request_type, partial(self.ports.stacks.by_arn, self.event.stack))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether CloudFormation does not wait for a Create or an Update anymore, whatever the dates say."""
+        resource = self.ports.stacks.resource(self.event.stack, self.event.logical_id)
+        if resource is None or resource.status not in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
+            return True
+        return self.event.request_type is RequestType.UPDATE and self._phase() is Phase.ROLLBACK
+
+    def _is_late_update(self, entry: IndexEntry) -> bool:
+        """Whether what seems to be a rollback is the Update before it: what a rollback wants was named by then."""
+        return entry.is_exact and is_superseded(self.event, self.ports.stacks)
+
+    def _note_denied(self, phase: Phase, out: Iterable[Destination]) -> None:
+        """Note what the next rollback may pass over. What this Update has begun to write has the same date."""
+        if phase is not Phase.UPDATE or self.event.requested is None:
+            return
+        try:
+            stack, index = self.ports.stacks.by_arn(self.event.stack), self.index(self.clock)
+            if stack and "ROLLBACK" not in stack.status:
+                entry = index.read()
+                places = [each.place for each in out]
+                noted = [each for each in places if each in entry.places or not entry.is_exact]
+                index.note_denied(noted, self.event.requested)
+        except StrongRefError as error:  # The update's own reason is what its user has to see.
+            logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
+
+    def _are_right(self, places: Iterable[Destination]) -> bool:
+        """Whether places that cannot be written to can be read, and have all that is wanted: that needs no fence."""
+        try:
+            for at in places:
+                store, earliest = self.ports.stores(at.region, self.clock), self.clock.earliest()
+                if not self.is_done(at):
+                    return False
+                if any(each.is_live(earliest) for each in fences_below(store, at.scope.path("fences")).values()):
+                    return False
+        except UnfinishedError:
+            raise
+        except StrongRefError:
+            return False
+        return True
+
+    def is_done(self, at: Destination) -> bool:
+        """Whether a look shows nothing to do in a place."""
+        export, store = self.wanted.export, self.ports.stores(at.region, self.clock)
+        stored = read_scope(store, at.scope, export, TagInspector(self.ports.stacks))
+        left = keys_to_inspect(export, at.wanted, stored, self.wanted.rewrite)
+        return not left and is_up_to_date(export, at.wanted, stored, at.hold)

@@ -1,0 +1,323 @@
+"""A region that cannot be reached: mistyped, not enabled, denied, or gone for good."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from strongref.contract.event import RequestType
+from strongref.contract.fence import Fence
+from strongref.contract.index import FORGOTTEN, Place, encode_date, index_name, path_of
+from strongref.contract.notices import NoticeType
+from strongref.contract.values import ParameterType
+from strongref.errors import OutdatedRequestError, PartialCreateError, StoreError, StrongRefError
+from strongref.protocol.findings import FindingType
+from strongref.protocol.lag import ReadLag
+from strongref.refusals import ExportsInUseError, OutOfReachError
+from tests.protocol.test_janitor import found
+from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
+from tests.support.builders import ACCOUNT, SCOPE
+from tests.support.cloud import Cloud
+from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.cloudformation.requests import SIGNED_FORMAT
+from tests.support.cloudformation.stacks import ROLLBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strongref.contract.event import Event
+    from tests.support.cloudformation.requests import ResourceRequest
+
+INDEX = index_name("network", "Exports")
+IN_AP = Place(ACCOUNT, AP, "web")
+COMPLETE, ROLLED_BACK = "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"
+
+
+def unreached(action: str, _request: dict[str, Any]) -> None:
+    """Every call is denied, as by a service control policy."""
+    raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, action)  # type: ignore[arg-type]
+
+
+def nowhere(_action: str, _request: dict[str, Any]) -> None:
+    """There is no such region."""
+    raise EndpointConnectionError(endpoint_url="https://ssm.eu-wset-1")
+
+
+def not_writable(action: str, request: dict[str, Any]) -> None:
+    """No parameter can be put, not even a fence."""
+    if action == "PutParameter":
+        unreached(action, request)
+
+
+def lose(cloud: Cloud, region: str = AP, how: Callable[[str, dict[str, Any]], None] = unreached) -> None:
+    cloud.ssm(region).before_call = how
+
+
+def restore(cloud: Cloud, region: str = AP) -> None:
+    cloud.ssm(region).before_call = None
+
+
+def deploy(cloud: Cloud, values: dict[str, Any], *regions: str, fails: bool = False, **more: Any) -> None:
+    properties = exports(values, Region=list(regions), **more)
+    cloud.deploy("network", EU, {"Exports": properties}, fails=fails)
+    cloud.clock.sleep(10)
+
+
+def status(cloud: Cloud) -> str:
+    return cloud.stack("network", EU).status
+
+
+class DatedCloud(Cloud):
+    """One whose events say when they were sent, each in its own second. A request that is sent again is the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[ResourceRequest, Event]] = []
+
+    def event(self, request: ResourceRequest) -> Event:
+        for sent, event in self.sent:
+            if sent is request:
+                return event
+        self.clock.sleep(1)
+        event = request.event(f"request-{next(self.numbers)}", signed=self.clock.now().strftime(SIGNED_FORMAT))
+        self.sent.append((request, event))
+        return event
+
+
+@pytest.fixture(params=[0.0, 2.0], ids=["reads at once", "late reads"])
+def cloud(request: pytest.FixtureRequest) -> Cloud:
+    cloud = DatedCloud()
+    cloud.lag = ReadLag(request.param)
+    return cloud
+
+
+@pytest.mark.parametrize("how", [unreached, nowhere, not_writable])
+@pytest.mark.parametrize("values", [{"A": "a1"}, {"A": "a2"}])
+def test_a_region_that_was_never_reached_is_passed_over_by_the_rollback(
+    cloud: Cloud, how: Callable[..., None], values: dict[str, Any]
+) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    lose(cloud, how=how)
+    with pytest.raises(StoreError):
+        deploy(cloud, values, US, AP)
+    assert status(cloud) == ROLLED_BACK
+    assert cloud.values(US) == {name("A"): "a1"}
+    deploy(cloud, {"A": "a3"}, US)  # Nothing is left of it that needs the region.
+    assert status(cloud) == COMPLETE
+    cloud.delete("network", EU)
+    assert {each: cloud.texts(each) for each in (US, EU)} == {US: {}, EU: {}}
+
+
+def test_a_region_that_an_export_without_values_gets_is_passed_over_too(cloud: Cloud) -> None:
+    deploy(cloud, {}, US)
+    lose(cloud)
+    with pytest.raises(StoreError):
+        deploy(cloud, {"A": "a1"}, US, AP)
+    assert status(cloud) == ROLLED_BACK
+
+
+@pytest.mark.parametrize("values", [{"A": "a2"}, {"B": "b"}])
+def test_a_lost_region_keeps_its_state_if_the_update_never_began_to_write_there(
+    cloud: Cloud, values: dict[str, Any]
+) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    lose(cloud)
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            deploy(cloud, values, US, AP)
+        assert status(cloud) == ROLLED_BACK
+    assert {cloud.notices[-1].type} == {NoticeType.PLACE_PASSED_OVER}
+    assert "ap-southeast-2 was left as it is, since it cannot be reached" in str(cloud.notices[-1].detail["summary"])
+    restore(cloud)
+    assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
+    deploy(cloud, values, US, AP)
+    assert cloud.values(AP) == cloud.values(US)
+
+
+def test_a_region_that_goes_away_after_the_update_wrote_there_fails_the_rollback_until_it_is_back(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    stack = cloud.stack("network", EU)
+    own_id = stack.resources["Exports"].physical_id
+    before, after = exports({"A": "a1"}, Region=[US, AP]), exports({"A": "a2"}, Region=[US, AP])
+    update = stack.request(RequestType.UPDATE, "Exports", after, own_id, before)
+    rollback = stack.request(RequestType.UPDATE, "Exports", before, own_id, after)
+    stack.begin_update()
+    with stack.asking(update):
+        cloud.send(update)
+    lose(cloud)
+    with stack.asking(update), pytest.raises(StoreError):
+        cloud.send(update)  # It is delivered again, and denied: that counts as not later.
+    cloud.clock.sleep(5)
+    stack.status = ROLLBACK
+    for _ in range(2):
+        with stack.asking(rollback), pytest.raises(OutOfReachError, match=r"strongref forget ap-southeast-2\."):
+            cloud.send(rollback)
+        cloud.clock.sleep(5)
+    restore(cloud)
+    with stack.asking(rollback):
+        cloud.send(rollback)
+    assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
+
+
+CHANGES: dict[str, Callable[[Cloud], object]] = {
+    "drop the region": lambda cloud: deploy(cloud, {"A": "a1"}, US),
+    "move": lambda cloud: deploy(cloud, {"A": "a1"}, EU),
+    "another consumer": lambda cloud: deploy(cloud, {"A": "a1"}, US, Consumer="api"),
+    "delete the stack": lambda cloud: cloud.delete("network", EU),
+}
+
+
+def forget(cloud: Cloud, place: Place = IN_AP) -> None:
+    text = encode_date(cloud.stack("network", EU).arn, datetime.now(UTC))
+    cloud.stores(EU, cloud.clock).overwrite(f"{INDEX}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_lost_can_be_dropped_only_when_it_was_forgotten(cloud: Cloud, change: str) -> None:
+    """Nobody can know who imports there."""
+    deploy(cloud, {"A": "a1"}, US, AP)
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    lose(cloud)
+    with pytest.raises(OutOfReachError, match="nobody can know what is imported"):
+        CHANGES[change](cloud)
+    if change != "delete the stack":
+        assert status(cloud) == ROLLED_BACK
+    forget(cloud)
+    CHANGES[change](cloud)
+    if change != "delete the stack":
+        assert status(cloud) == COMPLETE
+    restore(cloud)
+    assert cloud.values(AP) == {name("A"): "a1"}  # Whoever imports there goes on.
+    assert cloud.claims(AP, name("A")) == ["web"]
+
+
+def test_a_forgotten_region_counts_only_while_it_cannot_be_reached(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    forget(cloud)
+    for change in CHANGES.values():
+        with pytest.raises(ExportsInUseError):
+            change(cloud)
+    deploy(cloud, {"A": "a1", "B": "b"}, US, AP)
+    assert path_of(IN_AP, FORGOTTEN) not in "".join(cloud.texts(EU))
+
+
+@pytest.mark.parametrize("by", ["the next event", "the janitor"])
+def test_a_forgotten_region_that_is_back_is_withdrawn_and_imports_go_on(cloud: Cloud, by: str) -> None:
+    deploy(cloud, {"A": "a1", "B": "b"}, US, AP)
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    lose(cloud)
+    forget(cloud)
+    deploy(cloud, {"A": "a1", "B": "b"}, US)
+    restore(cloud)
+    if by == "the janitor":
+        kinds = {FindingType.FORGOTTEN, FindingType.STRAY, FindingType.WITHDRAWN}
+        assert {each.kind for each in found(cloud, AP)} == kinds
+        assert {each.kind for each in found(cloud, AP)} == {FindingType.WITHDRAWN}
+    else:
+        deploy(cloud, {"A": "a2", "B": "b"}, US)
+        assert status(cloud) == COMPLETE
+    assert cloud.values(AP) == {name("A"): "a1"}
+    assert cloud.claims(AP, name("A")) == ["web"]
+    cloud.deploy("web", AP, {})
+    cloud.clock.sleep(7200)
+    for region in (AP, EU, AP, EU):
+        found(cloud, region)
+    assert cloud.texts(AP) == {}
+    assert [each for each in cloud.texts(EU) if "index" in each] == [f"{INDEX}{path_of(Place(ACCOUNT, US, 'web'))}"[1:]]
+
+
+def test_a_rollback_may_pass_over_what_was_forgotten(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    original = cloud._export
+
+    def later(*_: object) -> None:
+        lose(cloud)
+        raise LaterResourceError
+
+    cloud._export = later  # type: ignore[method-assign,assignment]
+    with pytest.raises(OutOfReachError):
+        deploy(cloud, {"A": "a2"}, US, AP)
+    cloud._export = original  # type: ignore[method-assign]
+    assert status(cloud) == "UPDATE_ROLLBACK_FAILED"
+    forget(cloud)
+    cloud.roll_back(cloud.stack("network", EU))
+    assert status(cloud) == ROLLED_BACK
+
+
+def test_the_delete_of_a_create_that_never_succeeded_passes_over_what_was_never_reached(cloud: Cloud) -> None:
+    stack = cloud.new_stack("network", EU)
+    properties = exports({"A": "a"}, Region=[US, AP])
+    lose(cloud)
+    create = stack.request(RequestType.CREATE, "Exports", properties)
+    with stack.asking(create), pytest.raises(StrongRefError):
+        cloud.send(create)
+    delete = stack.request(RequestType.DELETE, "Exports", properties, "made-up")
+    stack.status = "ROLLBACK_IN_PROGRESS"
+    with stack.asking(delete):
+        cloud.send(delete)
+    assert {each: cloud.texts(each) for each in (US, EU)} == {US: {}, EU: {}}
+
+
+def test_a_create_that_waits_does_not_publish_after_its_delete_has_answered(cloud: Cloud) -> None:
+    stack = cloud.new_stack("network", EU)
+    properties = exports({"A": "a"})
+    create = stack.request(RequestType.CREATE, "Exports", properties)
+    seconds = timedelta(seconds=20)
+    fence = Fence("another", cloud.clock.now() + seconds, lifetime=seconds)
+    cloud.ssm(US).put_parameter(Name=f"{SCOPE.path('fences')}/Other.1", Type="String", Value=fence.encode())
+    stack.status = "ROLLBACK_IN_PROGRESS"
+    delete = stack.request(RequestType.DELETE, "Exports", properties, "made-up")
+    with stack.asking(delete), pytest.raises((OutdatedRequestError, PartialCreateError)):
+        cloud.send(create)
+    assert [each for each in cloud.texts(EU) if "index" in each] == []
+
+
+def test_a_late_update_does_not_publish_after_the_rollback_passed_over_the_region(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    stack = cloud.stack("network", EU)
+    own_id = stack.resources["Exports"].physical_id
+    before, after = exports({"A": "a1"}, Region=[US]), exports({"A": "a1"}, Region=[US, AP])
+    update = stack.request(RequestType.UPDATE, "Exports", after, own_id, before)
+    cloud.clock.sleep(10)
+    rollback = stack.request(RequestType.UPDATE, "Exports", before, own_id, after)
+    stack.begin_update()
+    lose(cloud)
+    with stack.asking(update, cloud.clock.now()), pytest.raises(StoreError):
+        cloud.send(update)
+    stack.status = ROLLBACK
+    cloud.clock.sleep(1)
+    with stack.asking(rollback, cloud.clock.now()):
+        cloud.send(rollback)
+        restore(cloud)
+        with pytest.raises(OutdatedRequestError):
+            cloud.send(update)
+    assert cloud.values(AP) == {}
+
+
+def test_a_rollback_that_finds_everything_as_wanted_needs_no_fence(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    lose(cloud, US, not_writable)
+    with pytest.raises(StoreError):
+        deploy(cloud, {"A": "a2"}, US)
+    assert status(cloud) == ROLLED_BACK
+    restore(cloud, US)
+    assert cloud.values(US) == {name("A"): "a1"}
+
+
+def test_a_denied_value_is_no_region_that_cannot_be_reached(cloud: Cloud) -> None:
+    """Its rollback can write there."""
+    deploy(cloud, {"A": "a1"}, US, AP)
+
+    def denied(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and "/exports/" in request["Name"] and request["Value"] == "a2":
+            unreached(action, request)
+
+    lose(cloud, how=denied)
+    with pytest.raises(StoreError):
+        deploy(cloud, {"A": "a2"}, US, AP)
+    assert status(cloud) == ROLLED_BACK
+    assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
