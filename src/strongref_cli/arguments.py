@@ -170,6 +170,23 @@ def _release(commands: Commands) -> None:
     release.set_defaults(run="doctor.release_command:release_claim")
 
 
+def _forget(commands: Commands) -> None:
+    forget = add_command(
+        commands,
+        "forget",
+        "give up a region that a stack exports to, and that cannot be reached",
+        epilog="Then the stack can drop the region, or be deleted, without it. The command stores who did that, and "
+        "when, for 90 days. If the region can be reached again, the mark does not count.",
+    )
+    forget.add_argument("gone", metavar="REGION", help="the region that cannot be reached")
+    forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
+    add_region(forget, "the region of the stack")
+    add_profile(forget)
+    add_dry_run(forget)
+    add_yes(forget)
+    forget.set_defaults(run="doctor.forget_command:forget_region")
+
+
 def _republish(commands: Commands) -> None:
     republish = add_command(commands, "republish", "restore deleted values from their records")
     republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
@@ -269,7 +286,7 @@ def _completion(commands: Commands) -> None:
 
 
 _COMMANDS = (
-    _install, _list, _who, _graph, _order, _check, _doctor, _release, _republish,
+    _install, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
     _lookup, _objects, add_resolve, add_refs, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

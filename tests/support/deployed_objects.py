@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import boto3
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_outputs import hold_output_id
-from strongref.protocol.unreached import EventPlaces
 from strongref.runtime.wiring import exporter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import OWN
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,5 +46,5 @@ def export(stack: str, region: str, logical_id: str, properties: Mapping[str, An
     event = Event(
         RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::CrossRegionExport"
     )
-    with patch.object(EventPlaces, "is_over", new=False):  # There is no stack yet.
+    with waited_for():
         exporter().handle(event, FakeClock())

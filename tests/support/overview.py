@@ -16,6 +16,7 @@ from strongref.runtime.wiring import exporter, importer
 from strongref_cli.overview.reading import OverviewReader
 from tests.support.fake_ssm import FakeClock
 from tests.support.moto_copies import made_once
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +127,8 @@ class Account:
 
     def _send(self, arn: str, logical_id: str, properties: dict[str, Any]) -> None:
         event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
-        done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())
+        with waited_for():
+            done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
     def ssm(self, region: str) -> Any:

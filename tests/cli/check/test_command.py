@@ -23,6 +23,7 @@ from tests.support.empty_aws import empty_aws, intercept
 from tests.support.fake_ssm import FakeClock
 from tests.support.moto_copies import made_once
 from tests.support.schemas import validate
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,7 +78,8 @@ def network_and_web() -> None:
     exported = {"Region": US, "Consumer": "web", "Values": values, "SecureKeys": ["Password"]}
     imported = {"From": {"Stack": "network", "Region": EU}, "Consumer": "web", "Names": ["Bucket", "Password"]}
     made = Event(RequestType.CREATE, producer, "Exports", "1", None, exported, None, "https://x", "Custom::X")
-    exporter().handle(made, FakeClock())
+    with waited_for():
+        exporter().handle(made, FakeClock())
     taken = Event(RequestType.CREATE, consumer, "Imports", "1", None, imported, None, "https://x", "Custom::X")
     stack = cloudformation_backends[ACCOUNT][US].stacks[consumer]
     stack.status = "UPDATE_IN_PROGRESS"  # so that its claims are live without a custom resource in moto

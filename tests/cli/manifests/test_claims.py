@@ -18,6 +18,7 @@ from strongref_toolkit.errors import WriteFailedError
 from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 from tests.support.moto_copies import made_once
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,10 @@ def export_network() -> None:
 def export(values: dict[str, Any], stack: str = STACK, **more: str) -> None:
     properties = {"Region": US, "Consumer": "cluster", "Values": values, **more}
     kind = RequestType.CREATE
-    exporter().handle(Event(kind, stack, "Exports", "1", None, properties, None, "https://x", "Custom::X"), FakeClock())
+    with waited_for():
+        exporter().handle(
+            Event(kind, stack, "Exports", "1", None, properties, None, "https://x", "Custom::X"), FakeClock()
+        )
 
 
 @pytest.fixture

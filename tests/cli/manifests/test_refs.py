@@ -22,6 +22,7 @@ from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 from tests.support.kube_api import TOKEN, KubeApi, Served, serving
 from tests.support.schemas import validate
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,8 @@ def refs(*arguments: str | Path, generator: str | None = GENERATOR) -> int:
 def export(values: dict[str, Any], **more: Any) -> None:
     properties = {"Region": EU, "Values": values, **more}
     created = Event(RequestType.CREATE, STACK, "Exports", "1", None, properties, None, "https://x", "Custom::X")
-    exporter().handle(created, FakeClock())
+    with waited_for():
+        exporter().handle(created, FakeClock())
 
 
 def deploy(name: str, outputs: dict[str, str]) -> None:

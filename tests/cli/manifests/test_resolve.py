@@ -21,6 +21,7 @@ from strongref_toolkit.errors import WriteFailedError
 from strongref_toolkit.files import write
 from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -310,7 +311,8 @@ def test_every_source_is_wired(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for consumer, value in (({}, "shared"), ({"Consumer": "web"}, "for web")):
         properties = {"Region": US, "Values": {"Vpc": value, "Key": HIDDEN}, "SecureKeys": ["Key"], **consumer}
         created = Event(RequestType.CREATE, network, "X", "1", None, properties, None, "https://x", "Custom::X")
-        exporter().handle(created, FakeClock())
+        with waited_for():
+            exporter().handle(created, FakeClock())
     boto3.client("ssm", US).put_parameter(Name="/a", Type="SecureString", Value=HIDDEN)
     boto3.client("secretsmanager", US).create_secret(Name="db", SecretString='{"user": "admin"}')
     deploy("site", {"Bucket": "site-bucket"}, US)

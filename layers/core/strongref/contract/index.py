@@ -4,7 +4,7 @@ A place is named before its first value is written, so one that the index does n
 what may be passed over if it cannot be reached. What a named place holds is for its record to say.
 
 Each place has parameters of its own, so no writer overwrites what another one says: one that names it, and below that
-`denied` and `forgotten`. The Export's own parameter has the hold; version 0.2.0 stored all places in it.
+`denied`, `forgotten` and `dropped`. The Export's own parameter has the hold; version 0.2.0 stored all places in it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INDEX = "/strongref/index"
 """The path of all entries, without a slash at its end."""
 
-DENIED, FORGOTTEN = "denied", "forgotten"
+DENIED, FORGOTTEN, DROPPED = "denied", "forgotten", "dropped"
 """The last parts of the names of what is said about a place that cannot be reached."""
 
 
@@ -50,6 +50,7 @@ class IndexEntry:
     # the last Update that was refused before its first write, because the place could not be reached
     denied: Mapping[Place, datetime] = field(default_factory=dict)
     forgotten: frozenset[Place] = frozenset()  # what a person gave up, and was not published to since
+    dropped: frozenset[Place] = frozenset()  # those that the Export has left since then, without reaching them
 
     @property
     def is_exact(self) -> bool:
@@ -77,6 +78,7 @@ class IndexEntry:
             wrote=wrote,
             denied=denied,
             forgotten=self.forgotten & other.forgotten,
+            dropped=self.dropped & other.dropped,
         )
 
 
@@ -86,7 +88,7 @@ def index_name(stack: str, logical_id: str) -> str:
 
 
 def path_of(place: Place, kind: str = "") -> str:
-    """What follows an Export's parameter in that of a place, or of what says that it is `DENIED` or `FORGOTTEN`."""
+    """What follows an Export's parameter in that of a place, or of what is said about one that cannot be reached."""
     return "/".join(["", *place, kind] if kind else ["", *place])
 
 
@@ -153,6 +155,8 @@ def _with(entry: IndexEntry, given: Mapping[str, Any], rest: list[str]) -> Index
                     return replace(entry, denied={**entry.denied, place: at})
                 case ["forgotten"]:
                     return replace(entry, forgotten=entry.forgotten | {place})
+                case ["dropped"]:
+                    return replace(entry, dropped=entry.dropped | {place})
     return entry
 
 

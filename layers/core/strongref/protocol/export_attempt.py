@@ -126,6 +126,7 @@ class ExportAttempt:
         if phase is Phase.ROLLBACK:
             reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
         if self.places.unreached:
+            self.places.note_dropped(fenced[0].clock if fenced else self.clock)
             reasons += self._passed_over()
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
 

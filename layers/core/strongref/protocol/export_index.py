@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.index import (
     DENIED,
+    DROPPED,
     FORGOTTEN,
     INDEX,
     IndexEntry,
@@ -79,18 +80,22 @@ class ExportIndex:
             entry, places=entry.places | named, hold=is_held, older=frozenset(), wrote={**entry.wrote, **wrote}
         )
 
-    def note_denied(self, places: Iterable[Place], at: datetime) -> None:
-        """Note that an Update was refused before its first write, because it could not reach these places."""
+    def note(self, kind: str, places: Iterable[Place], at: datetime) -> None:
+        """Note what an event did about places that it could not reach: it was `DENIED` there, or `DROPPED` them."""
         for place in places:
             text = encode_date(self.export.stack, at)
-            self.store.overwrite(f"{self._name}{path_of(place, DENIED)}", ParameterType.STRING, text)
+            self.store.overwrite(f"{self._name}{path_of(place, kind)}", ParameterType.STRING, text)
 
     def remove(self, places: Iterable[Place], *kinds: str, with_hold: bool = False) -> None:
         """Remove what is said about places that have no values any more, or these kinds of it.
 
         If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
         """
-        names = [f"{self._name}{path_of(place, kind)}" for place in places for kind in kinds or ("", DENIED, FORGOTTEN)]
+        names = [
+            f"{self._name}{path_of(place, kind)}"
+            for place in places
+            for kind in kinds or ("", DENIED, FORGOTTEN, DROPPED)
+        ]
         try:
             if with_hold:
                 self.read()  # What a later version wrote is not deleted.

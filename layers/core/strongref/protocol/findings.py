@@ -118,7 +118,7 @@ class ScopeSnapshot:
     unread: Mapping[Key, str] = field(default_factory=dict)  # values whose tags cannot be read, and why
     lost: Collection[str] = ()  # Exports that the index names, with values here, and without a record; by logical ID
     withdrawn: Collection[str] = ()  # likewise, Exports that the index does not name: version 0.2.0 left no mark
-    forgotten: Collection[str] = ()  # Exports whose place here a person gave up, as the index says; by logical ID
+    dropped: Collection[str] = ()  # Exports that have left this place without reaching it; by logical ID
     # by ARN, why stacks that records name cannot be asked about; they are not among the deleted ones
     unasked: Mapping[str, str] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ class Repairs:
     put_back: dict[Key, tuple[Value, Mapping[str, str]]] = field(default_factory=dict)
     # keys whose tags are to be read again before anything is done or reported
     suspects: set[Key] = field(default_factory=set)
-    forgotten: Collection[str] = ()  # as in `ScopeSnapshot`
+    dropped: Collection[str] = ()  # as in `ScopeSnapshot`
 
     def note_failures(self, failed: Collection[Finding]) -> None:
         """Report what could not be repaired as failed calls, and nothing of it as repaired."""
@@ -155,7 +155,7 @@ class Repairs:
 
 def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
     """Find what is wrong in a scope, and decide what to do about it."""
-    repairs = Repairs(forgotten=found.forgotten)
+    repairs = Repairs(dropped=found.dropped)
     live, orphaned = _examine_records(scope, found, repairs)
     for key, why in found.unread.items():
         repairs.findings.append(Finding(FindingType.FAILED_CALL, scope.parameter_name(key), (), why))
@@ -200,7 +200,7 @@ def _examine_records(
         for number in sorted(stored.spare):
             repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
-        if stored.record and (stored.record.stack in found.deleted_stacks or logical_id in found.forgotten):
+        if stored.record and (stored.record.stack in found.deleted_stacks or logical_id in found.dropped):
             orphaned[logical_id] = stored.record
         elif stored.record:
             for key in stored.record.values:
@@ -266,7 +266,7 @@ def _examine_orphans(
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope, logical_id, 0)
-            kind = FindingType.FORGOTTEN if logical_id in found.forgotten else FindingType.ORPHANED
+            kind = FindingType.FORGOTTEN if logical_id in found.dropped else FindingType.ORPHANED
             repairs.findings.append(Finding(kind, name, (record.stack,)))
 
 

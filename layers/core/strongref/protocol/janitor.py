@@ -158,8 +158,8 @@ class Janitor:
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
         deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
-        forgotten = {each for each in suspicion.forgotten if self._is_named(at.clock, scope, each, forgotten=True)}
-        seen = replace(seen, tags=tags, deleted_stacks=deleted, forgotten=forgotten)
+        dropped = {each for each in suspicion.dropped if self._is_named(at.clock, scope, each, dropped=True)}
+        seen = replace(seen, tags=tags, deleted_stacks=deleted, dropped=dropped)
         return seen, examine(scope, seen)
 
     def _heal(self, at: FencedStore, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> Repairs:
@@ -221,8 +221,8 @@ class Janitor:
             withdrawn=unrecorded - lost,
         )
 
-    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str, *, forgotten: bool = False) -> bool:
-        """Whether the index says that an Export publishes here, or that a person gave that up."""
+    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str, *, dropped: bool = False) -> bool:
+        """Whether the index says that an Export publishes here, or that it has left the place without reaching it."""
         if scope.producer.account != self.account:
             return False  # It cannot be asked about.
         name = index_name(scope.producer.stack, logical_id)
@@ -233,9 +233,9 @@ class Janitor:
             raise
         except StrongRefError as error:
             self.failed("An entry of the index could not be read, and may name an Export", error, parameter=name)
-            return not forgotten
+            return not dropped
         place = Place(self.account, self.region, scope.consumer)
-        own = [each.forgotten if forgotten else each.places for (at, _), each in entries.items() if at == name]
+        own = [each.dropped if dropped else each.places for (at, _), each in entries.items() if at == name]
         return any(place in places for places in own)
 
     def _is_there(self, consumer: str) -> bool:
@@ -297,7 +297,7 @@ class _Visit:
                     seen = self.janitor.see(
                         FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
                     )
-                    seen = replace(seen, forgotten=self._index.forgotten(scope))
+                    seen = replace(seen, dropped=self._index.dropped(scope))
                     add_claims(self._claims, seen.tags)
                     self._withdrawn |= set(seen.withdrawn)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)

@@ -71,8 +71,8 @@ class IndexTender:
                 yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
 
-    def forgotten(self, scope: ExportScope) -> set[str]:
-        """The Exports whose place here a person gave up, by logical ID, as far as the index can be listed."""
+    def dropped(self, scope: ExportScope) -> set[str]:
+        """The Exports that have left this place without reaching it, by logical ID, as far as the index is listed."""
         place, path = Place(self.account, self.region, scope.consumer), f"{INDEX}/{scope.producer.stack}/"
         if scope.producer.account != self.account:
             return set()
@@ -82,7 +82,7 @@ class IndexTender:
             raise
         except StrongRefError:  # It is reported where it is compared with the records.
             return set()
-        return {index_of(at)[1] for (at, _), each in listed.items() if at.startswith(path) and place in each.forgotten}
+        return {index_of(at)[1] for (at, _), each in listed.items() if at.startswith(path) and place in each.dropped}
 
     def correct(self) -> Iterator[Finding]:
         """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
-from strongref.contract.index import FORGOTTEN, IndexEntry
+from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
@@ -91,6 +91,14 @@ class EventPlaces:
                 self._note_denied(phase, [at])
                 raise OutOfReachError(at.region, at.scope.consumer, str(at.scope.producer), error)
 
+    def note_dropped(self, clock: Clock) -> None:
+        """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
+        index, forgotten = self.index(clock), self.entry.forgotten
+        left = {at.place: not at.wanted for at, _ in self.unreached if at.place in forgotten and not at.is_residual}
+        index.note(DROPPED, [place for place, is_dropped in left.items() if is_dropped], self.clock.now())
+        if kept := [place for place, is_dropped in left.items() if not is_dropped]:
+            index.remove(kept, DROPPED)
+
     def name(
         self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock, *, only_creates: bool
     ) -> None:
@@ -145,7 +153,7 @@ class EventPlaces:
         if gone or is_delete:
             self.index(clock).remove(gone, with_hold=is_delete)
         if forgotten := self.entry.forgotten & {at.place for at, *_ in visited} - gone:
-            self.index(clock).remove(forgotten, FORGOTTEN)
+            self.index(clock).remove(forgotten, FORGOTTEN, DROPPED)
 
     def _phase(self) -> Phase:
         return phase_of(self.event.request_type, partial(self.ports.stacks.by_arn, self.event.stack))
@@ -172,7 +180,7 @@ class EventPlaces:
                 entry = index.read()
                 places = [each.place for each in out]
                 noted = [each for each in places if each in entry.places or not entry.is_exact]
-                index.note_denied(noted, self.event.requested)
+                index.note(DENIED, noted, self.event.requested)
         except StrongRefError as error:  # The update's own reason is what its user has to see.
             logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
 

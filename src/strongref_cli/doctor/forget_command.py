@@ -1,0 +1,84 @@
+"""`strongref forget`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_date, index_name, index_of, path_of, read_index
+from strongref.contract.names import Key
+from strongref.contract.releases import Release
+from strongref.contract.values import ParameterType
+from strongref.errors import StrongRefError
+from strongref.protocol.fences import fences_below
+from strongref_cli.overview.texts import time_text
+from strongref_cli.terminal.output import Result, TextTable, ask, progress, show
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.session import one_region
+
+if TYPE_CHECKING:
+    import argparse
+    from datetime import datetime
+
+    from strongref.protocol.ports import Store
+    from strongref_toolkit.session import ToolSession
+
+Named = tuple[str, str, Place, "datetime | None"]
+"""An Export's logical ID, its stack's ARN, a place, and the request that last began to write there."""
+
+
+def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
+    """Mark a stack's places in a region as given up, so that the stack can be changed and deleted without it."""
+    home = one_region(args.region)
+    aws = session.aws(home)
+    store, account = aws.store(aws.where(home, None)), aws.accounts.own
+    with progress(f"Looking for {args.stack}"):
+        named = _named(store, args.stack)
+        places = [each for each in named if each[2].region == args.gone and each[2].account == account]
+        if not places:
+            others = ", ".join(sorted({each[2].region for each in named})) or "nowhere"
+            raise UsageError(f"{args.stack} in {home} does not export to {args.gone}; it exports to {others}")
+        reached = _is_reached(aws.store(aws.where(args.gone, None)))
+    rows = [
+        (logical_id, place.consumer, time_text(wrote) if wrote else "unknown") for logical_id, _, place, wrote in places
+    ]
+    risk = (
+        f"Nobody can know who imports from {args.stack} in {args.gone}. After this, {args.stack} can drop that region "
+        "or be deleted without it, as long as its function cannot reach it. What is stored there stays."
+    )
+    notes = [
+        risk,
+        *([f"You can reach {args.gone}: if the function can, too, this changes nothing."] if reached else []),
+    ]
+    table = TextTable(
+        ("EXPORT", "CONSUMER", "LAST WRITTEN"), rows, title=f"Places to forget in {args.gone}", notes=notes
+    )
+    show(Result([table], {}), "table")
+    if args.dry_run:
+        return 0
+    ask(f"Forget {args.gone} for {args.stack}?", yes=args.yes)
+    now = session.clock.now().replace(microsecond=0)
+    for logical_id, arn, place, _ in places:
+        claim = f"forgotten-{place.region}-{place.consumer}"
+        key, reason = Key(logical_id), f"{place.region} was forgotten"
+        trace = Release(args.stack, key, place.consumer, place.region, claim, aws.accounts.caller, now, reason)
+        store.create(trace.name, ParameterType.STRING, trace.encode(), {})
+        mark = f"{index_name(args.stack, logical_id)}{path_of(place, FORGOTTEN)}"
+        store.overwrite(mark, ParameterType.STRING, encode_date(arn, now))
+    return 0
+
+
+def _named(store: Store, stack: str) -> list[Named]:
+    found = read_index(store.under(f"{INDEX}/{stack}"))
+    return [
+        (index_of(name)[1], arn, place, entry.wrote.get(place))
+        for (name, arn), entry in sorted(found.items())
+        for place in sorted(entry.places)
+    ]
+
+
+def _is_reached(store: Store) -> bool:
+    try:
+        fences_below(store, "/strongref/fences")
+    except StrongRefError:
+        return False
+    return True

@@ -1,0 +1,45 @@
+"""`strongref forget`: what it shows, and what it marks and leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from strongref.contract.index import FORGOTTEN, INDEX
+from strongref.contract.releases import RELEASES, Release
+from tests.support.doctor import EU, US, findings
+
+if TYPE_CHECKING:
+    from tests.support.commands import Run
+    from tests.support.overview import Account
+
+FORGET = ("forget", US, "--stack", "network", "--region", EU)
+
+
+def test_it_shows_what_is_known_and_asks(run: Run, account: Account) -> None:
+    before = account.everything(EU)
+    status, out, err = run(*FORGET)
+    assert (status, err) == (2, "strongref: nothing was changed: give --yes where nobody can be asked\n")
+    assert "Nobody can know who imports from network in us-east-1" in out
+    assert "You can reach us-east-1: if the function can, too, this changes nothing." in out
+    status, dry, _ = run(*FORGET, "--dry-run")
+    assert (status, dry) == (0, out)
+    assert account.everything(EU) == before
+
+
+def test_each_place_gets_a_mark_and_a_trace_stays(run: Run, account: Account) -> None:
+    assert run(*FORGET, "--yes")[0] == 0
+    names = account.everything(EU)
+    marks = [name for name in names if name.startswith(INDEX) and name.endswith(FORGOTTEN)]
+    assert marks
+    traces = [Release.decode(name, found["Value"]) for name, (found, _) in names.items() if name.startswith(RELEASES)]
+    assert len(traces) == len(marks)
+    assert {(each.producer, each.reason) for each in traces if each} == {("network", "us-east-1 was forgotten")}
+    assert ("released", "note", "Exports of network") in findings(run, "--region", EU)
+
+
+def test_a_region_that_the_stack_does_not_export_to_is_named(run: Run, account: Account) -> None:  # noqa: ARG001
+    status, _, err = run("forget", "ap-southeast-2", "--stack", "network", "--region", EU, "--yes")
+    assert (status, err) == (
+        2,
+        "strongref: network in eu-west-1 does not export to ap-southeast-2; it exports to us-east-1\n",
+    )
