@@ -26,6 +26,7 @@ CALLS = {
         "DescribeStackEvents",
         "DescribeStackResource",
         "DescribeStacks",
+        "ListImports",
         "ListStackResources",
         "UpdateStack",
     ),

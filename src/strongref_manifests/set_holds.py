@@ -94,10 +94,14 @@ class ManifestSetHolds:
             self.record([_name(region) for region in sorted(needed.keys() - self.regions)])
             self.regions.update(needed)
             made = {region: {**held.get(region, {}), **exports} for region, exports in needed.items()}
+            keepers = {region: self._keeper(region) for region in made}
             for region, exports in made.items():
-                _make(self._keeper(region), exports)
+                _make(keepers[region], exports)
             claimed = claim()
-            if self._are_effective(self.named(used), made):
+            if all(
+                exports.items() <= made.get(region, {}).items() and keepers[region].is_effective(made[region])
+                for region, exports in self.named(used).items()
+            ):
                 return claimed
             if not waiting.pause():
                 raise waiting.over(ChangingError(f"manifests {self.manifests.name}", "the stack that holds them"))
@@ -141,12 +145,6 @@ class ManifestSetHolds:
     def _exists(self, export: str, producer: str) -> bool:
         info = self.ports.stacks.by_arn(producer)
         return info is not None and not info.being_deleted and export in info.exports
-
-    def _are_effective(self, needed: Holds, made: Holds) -> bool:
-        return all(
-            exports.items() <= made.get(region, {}).items() and self._keeper(region).is_effective(made[region])
-            for region, exports in needed.items()
-        )
 
     def _keeper(self, region: str) -> HoldKeeper:
         manifests, until = self.manifests, self.clock.now() + timedelta(seconds=WAIT_SECONDS)

@@ -6,6 +6,7 @@ import json
 import traceback
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -18,7 +19,7 @@ from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.errors import StackLookupError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, StackInfo
-from tests.support.fake_ssm import FakeClock
+from tests.support.fake_ssm import FakeClock, error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,6 +156,22 @@ def test_physical_ids_are_those_of_custom_resources_that_are_not_deleted(
     for answer, request in answers:
         stub.add_response("list_stack_resources", answer, request)
     assert stubbed.physical_ids(WEB) == {"import-1", "plain", "import-2"}
+
+
+def test_the_stacks_that_import_an_export_are_on_all_pages(stub: Stubber, stubbed: CloudFormationStacks) -> None:
+    stub.add_response("list_imports", {"Imports": ["web"], "NextToken": "1"}, {"ExportName": "x"})
+    stub.add_response("list_imports", {"Imports": ["api"]}, {"ExportName": "x", "NextToken": "1"})
+    stub.add_client_error("list_imports", "ValidationError", "Export 'x' is not imported by any stack.", 400)
+    assert stubbed.importing_stacks("x", REGION) == {"web", "api"}
+    assert stubbed.importing_stacks("x", REGION) == frozenset()
+
+
+def test_who_imports_an_export_is_asked_for_half_of_the_time_that_is_left() -> None:
+    """If CloudFormation does not answer, a rollback goes on without that, and needs time for it."""
+    clock, throttled = FakeClock(remaining=10), error("Throttling", "Rate exceeded", "ListImports")
+    with pytest.raises(WaitInterruptedError, match=r"asked about export x: Throttling"):
+        stacks_over(Mock(list_imports=Mock(side_effect=throttled)), clock).importing_stacks("x", REGION)
+    assert 4 < sum(clock.slept) <= 5
 
 
 def test_a_stack_of_another_account_is_not_taken_for_a_deleted_one() -> None:

@@ -66,7 +66,6 @@ OF_THE_COMMAND = {
     "GetSecretValue",
     "GetTemplate",
     "ListExports",
-    "ListImports",
     *INSTALLING,
 }
 """What is called with its user's credentials, and by no function."""
@@ -172,6 +171,10 @@ class Watched(Cloud):
     def physical_ids(self, arn: str) -> frozenset[str]:
         self._see("cloudformation:ListStackResources", arn)
         return super().physical_ids(arn)
+
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        self._see("cloudformation:ListImports", _stack("*", region))
+        return super().importing_stacks(export, region)
 
     def create_stack(self, stack: NewStack) -> str:
         for action in ("CreateStack", "TagResource"):
@@ -438,32 +441,36 @@ def test_what_is_allowed_for_all_resources_cannot_be_allowed_for_fewer() -> None
             assert not known[service]["Actions"][name.lower()].get("Resources"), action
 
 
-def denial() -> dict[str, Any]:
-    """The documented statement that keeps everyone else from writing what strongref stores."""
+def denial(of: str = "ssm") -> dict[str, Any]:
+    """The documented statement that keeps everyone else from writing what strongref stores, or from changing holds."""
     text = (ROOT / "docs/security.md").read_text()
     section = text.split("## Protect the parameters from everyone else\n", 1)[1]
     policy = json.loads(section.split("```json\n", 1)[1].split("```", 1)[0])
-    (statement,) = policy["Statement"]
-    assert (policy["Version"], statement["Effect"]) == ("2012-10-17", "Deny")
+    (statement,) = [each for each in policy["Statement"] if each["Action"][0].startswith(f"{of}:")]
+    assert (policy["Version"], len(policy["Statement"]), statement["Effect"]) == ("2012-10-17", 2, "Deny")
     return cast("dict[str, Any]", statement)
 
 
 def is_read(action: str) -> bool:
-    return action.lower().partition(":")[2].startswith(("get", "list"))
+    return action.lower().partition(":")[2].startswith(("get", "list", "describe", "detect"))
 
 
-def test_everyone_else_is_denied_every_action_of_aws_that_changes_a_parameter() -> None:
-    known = json.loads(files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text())["ssm"]["Actions"]
-    of_parameters = {f"ssm:{name}" for name, action in known.items() if "parameter" in action.get("Resources", ())}
-    assert {action.lower() for action in denial()["Action"]} == {each for each in of_parameters if not is_read(each)}
-    made = {call.action for call in story() if call.action.startswith("ssm:") and not is_read(call.action)}
+@pytest.mark.parametrize(("of", "what"), [("ssm", "parameter"), ("cloudformation", "stack")])
+def test_everyone_else_is_denied_every_action_of_aws_that_changes_a_parameter_or_a_hold_stack(
+    of: str, what: str
+) -> None:
+    known = json.loads(files("cfnlint.data.AdditionalSpecs").joinpath("Policies.json").read_text())[of]["Actions"]
+    on_it = {f"{of}:{name}" for name, action in known.items() if what in action.get("Resources", ())}
+    assert {action.lower() for action in denial(of)["Action"]} == {each for each in on_it if not is_read(each)}
+    made = {call.action for call in story() if call.action.startswith(f"{of}:") and not is_read(call.action)}
     assert len(made) > 3
-    assert made <= set(denial()["Action"])
+    assert made <= set(denial(of)["Action"])
 
 
-def test_everyone_else_is_denied_wherever_functions_and_commands_write() -> None:
-    written = {call.resource for call in story() if call.action in denial()["Action"]}
-    patterns = {pattern: [name for name in written if fnmatchcase(name, pattern)] for pattern in denial()["Resource"]}
+@pytest.mark.parametrize("of", ["ssm", "cloudformation"])
+def test_everyone_else_is_denied_wherever_functions_and_commands_write(of: str) -> None:
+    written = {call.resource for call in story() if call.action in denial(of)["Action"]}
+    patterns = {each: [name for name in written if fnmatchcase(name, each)] for each in denial(of)["Resource"]}
     assert {name for names in patterns.values() for name in names} == written
     assert [pattern for pattern, names in patterns.items() if not names] == []
     for token in ("exporter", "importer", "lookup"):  # written by those who install
@@ -471,10 +478,11 @@ def test_everyone_else_is_denied_wherever_functions_and_commands_write() -> None
         assert not any(fnmatchcase(arn, pattern) for pattern in patterns)
 
 
-def test_not_denied_are_the_roles_of_the_functions_that_write_and_the_operators() -> None:
-    writing = {role for role in ROLES if any(grant.action in denial()["Action"] for grant in grants(role, US))}
-    assert writing == {"ExporterRole", "ImporterRole", "JanitorRole"}
-    ((operator, keys),) = denial()["Condition"].items()
+@pytest.mark.parametrize("of", ["ssm", "cloudformation"])
+def test_not_denied_are_the_roles_of_the_functions_that_write_and_the_operators(of: str) -> None:
+    writing = {role for role in ROLES if any(grant.action in denial(of)["Action"] for grant in grants(role, US))}
+    assert writing == {"ExporterRole", "ImporterRole", "JanitorRole"} - ({"ExporterRole"} if of != "ssm" else set())
+    ((operator, keys),) = denial(of)["Condition"].items()
     assert (operator, [*keys]) == ("ArnNotLike", ["aws:PrincipalArn"])
     names = [pattern.removeprefix("arn:aws:iam::*:role/") for pattern in keys["aws:PrincipalArn"]]
     # CloudFormation names a role STACK-LOGICALID-RANDOM.

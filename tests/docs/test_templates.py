@@ -49,7 +49,7 @@ class AllStacks(ReadOnlyStacks):
     """`ports.Stacks` where every stack exists and is at rest, and exports every name; hold stacks have to be made."""
 
     def __init__(self) -> None:
-        self._outputs: dict[str, dict[str, str]] = {}
+        self._made: dict[str, NewStack] = {}
 
     def by_arn(self, arn: str) -> StackInfo | None:
         return StackInfo(arn, StackArn.parse(arn).name, "UPDATE_COMPLETE", arn, exports=Everything())
@@ -58,11 +58,17 @@ class AllStacks(ReadOnlyStacks):
         found = self.by_arn(stack_arn(name, region))
         if found is None or not name.startswith(HOLD_STACK):
             return found
-        return replace(found, outputs=self._outputs[name]) if name in self._outputs else None
+        if name not in self._made:
+            return None
+        outputs = json.loads(self._made[name].template)["Outputs"]
+        return replace(found, outputs={key: each["Value"] for key, each in outputs.items()}, tags=self._made[name].tags)
+
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        del export, region
+        return frozenset(self._made)
 
     def create_stack(self, stack: NewStack) -> str:
-        outputs = json.loads(stack.template)["Outputs"]
-        self._outputs[stack.name] = {name: each["Value"] for name, each in outputs.items()}
+        self._made[stack.name] = stack
         return stack_arn(stack.name, stack.region)
 
     def physical_ids(self, arn: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -145,6 +146,19 @@ def test_the_hold_stack_says_whose_it_is(protected: World) -> None:
     assert protected.consumer in found["Description"]
     assert tags["strongref:consumer"] == protected.aws.stack_arn(protected.consumer, US)
     assert (tags["strongref:region"], tags["strongref:account"]) == (US, protected.aws.account)
+
+
+def test_a_hold_whose_import_someone_took_out_imports_again_with_the_next_event(protected: World) -> None:
+    client, export = protected.aws.client("cloudformation", EU), f"{protected.producer}-Exports"
+    (name,) = hold_stacks(protected)
+    template = client.get_template(StackName=name)["TemplateBody"]
+    text = (template if isinstance(template, str) else json.dumps(template)).replace("Fn::ImportValue", "Fn::Sub")
+    client.update_stack(StackName=name, TemplateBody=text)
+    protected.aws.wait(name, EU, "UPDATE_COMPLETE")
+    with pytest.raises(client.exceptions.ClientError, match="not imported"):
+        client.list_imports(ExportName=export)
+    protected.consume("Arn", Revision="2", expect="UPDATE_COMPLETE")
+    assert client.list_imports(ExportName=export)["Imports"] == [name]
 
 
 def test_a_new_generation_and_a_rollback_hold_all_the_time(protected: World) -> None:

@@ -9,7 +9,13 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import HOLDS, digest
-from strongref.errors import OutdatedRequestError, PartialCreateError
+from strongref.errors import (
+    OutdatedRequestError,
+    PartialCreateError,
+    StackLookupError,
+    StrongRefError,
+    WaitInterruptedError,
+)
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.lag import ReadLag
@@ -401,6 +407,84 @@ def test_the_attribute_stays_when_the_property_goes(held: Cloud) -> None:
     held.deploy("web", US, {})
     held.deploy("network", EU, {"Exports": plain | {"Revision": "3"}}, outputs=[])
     assert held.stack("network", EU).exports == frozenset()
+
+
+# -- what counts as a hold ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lag", [0.0, 2.0])
+def test_a_hold_that_cloudformation_does_not_list_is_corrected(held: Cloud, lag: float) -> None:
+    """Somebody took its import out, and left its output."""
+    held.lag = ReadLag(lag)
+    (stack,) = hold_stacks(held)
+    stack.imports = frozenset()
+    held.deploy("web", US, AGAIN)
+    assert (holding(held), stack.updates) == ([[HOLD]], 1)
+
+
+def test_a_hold_that_stays_without_its_import_is_no_endless_work(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_stacks(held)[0].imports = frozenset()
+    tried: list[NewStack] = []
+    monkeypatch.setattr(held, "update_stack", tried.append)  # "No updates are to be performed."
+    with pytest.raises(HoldFailedError, match="See its events"):
+        held.deploy("web", US, AGAIN)
+    assert 3 <= len(tried) <= 40
+    assert held.stack("web", US).status == "UPDATE_ROLLBACK_COMPLETE"
+
+
+@pytest.mark.parametrize("imports", [HOLD, ""])
+def test_a_stack_of_a_holds_name_that_is_not_ours_is_in_the_way_and_stays(held: Cloud, imports: str) -> None:
+    (stack,) = hold_stacks(held)
+    stack.tags, stack.imports = {"strongref:consumer": "x"}, frozenset({imports} - {""})
+    before = stack.copy()
+    with pytest.raises(HoldFailedError, match=f"{stack.name}.* strongref did not make it. Delete that stack"):
+        held.deploy("web", US, AGAIN)
+    assert held.stack("web", US).status == "UPDATE_ROLLBACK_COMPLETE"
+    held.delete("web", US)
+    assert stack == before
+
+
+@pytest.mark.parametrize("throttled", [False, True])
+def test_where_cloudformation_does_not_list_imports_an_import_fails_and_a_rollback_goes_on(
+    held: Cloud, monkeypatch: pytest.MonkeyPatch, throttled: bool
+) -> None:
+    def fail(export: str, region: str) -> frozenset[str]:
+        denied = StackLookupError(export, region, "Throttling" if throttled else "AccessDenied", action="ListImports")
+        raise WaitInterruptedError(denied) if throttled else denied
+
+    monkeypatch.setattr(held, "importing_stacks", fail)
+    before = hold_stacks(held)[0].copy()
+    why = f"asked about export {HOLD}: .*{'quota of the account' if throttled else 'needs cloudformation:ListImports'}"
+    with pytest.raises(StrongRefError, match=why):
+        held.deploy("web", US, AGAIN)
+    assert (held.stack("web", US).status, claims(held), hold_stacks(held)) == (
+        "UPDATE_ROLLBACK_COMPLETE",
+        ["web"],
+        [before],
+    )
+    if not throttled:  # Otherwise another invocation continues.
+        with pytest.raises(PartialCreateError, match=why):
+            held.deploy("api", US, {"Imports": imports("B", Consumer="web")})
+        assert (claims(held, "B"), hold_stacks(held)) == ([], [before])
+
+
+def test_imports_of_an_export_are_listed_once_and_waited_for_once(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.lag, listed, ask = ReadLag(2.0), [], cloud.importing_stacks
+
+    def count(export: str, region: str) -> frozenset[str]:
+        listed.append(export)
+        return ask(export, region)
+
+    monkeypatch.setattr(cloud, "importing_stacks", count)
+    cloud.deploy("network", EU, HELD)
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.clock.slept.clear()
+    assert listed.pop() == HOLD
+    assert listed == []
+    cloud.deploy("web", US, AGAIN)
+    assert (listed, sum(cloud.clock.slept)) == ([HOLD], 2.5)
 
 
 # -- the hold that nothing needs anymore ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import IndexEntry, Place, encode_date, index_name, path_of, read_index
 from strongref.contract.values import Parameter, ParameterType
-from strongref.errors import AccessDeniedError, OutOfTimeError
+from strongref.errors import AccessDeniedError, OutOfTimeError, StackLookupError
 from strongref.protocol import janitor, janitor_holds
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Checkpoint, Janitor
@@ -252,6 +252,50 @@ def test_what_cannot_be_looked_after_stops_nothing_else(held: Cloud, what: str) 
     assert kept.items() <= index(held).items()
     if what != "holds":
         assert FindingType.STALE_HOLD in found[1]
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_hold_that_cloudformation_does_not_list_is_corrected(held: Cloud, *, repairs: bool) -> None:
+    (stack,) = hold_stacks(held)
+    stack.imports = frozenset()
+    assert tend(held, repairs=repairs) == [FindingType.UNHELD]
+    assert (holding(held), tend(held) != []) == ([[HOLD] if repairs else []], not repairs)
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_stack_of_a_holds_name_that_is_not_ours_is_reported_and_stays(held: Cloud, *, repairs: bool) -> None:
+    (stack,) = hold_stacks(held)
+    stack.tags = {}
+    before = stack.copy()
+    assert tend(held, repairs=repairs) == [FindingType.HOLD_IMPOSSIBLE]
+    assert tend(held, EU) == []
+    assert stack == before
+
+
+def test_imports_of_an_export_are_listed_once_for_all_of_them(held: Cloud) -> None:
+    for each in ("api", "shop"):
+        held.deploy(each, US, {"Imports": imports("A", Consumer="web")})
+    with patch.object(held, "importing_stacks", side_effect=held.importing_stacks) as ask:
+        assert tend(held) == []
+    assert ask.call_count == 1
+
+
+def test_it_waits_for_all_lists_at_once(held: Cloud) -> None:
+    for number in range(20):
+        held.deploy(f"web{number}", US, {"Imports": imports("A", Consumer="web")})
+    for stack in hold_stacks(held):
+        held.delete_stack(stack.arn, EU)
+    held.clock.slept.clear()
+    assert tend(held) == [FindingType.UNHELD] * 21
+    fences = 21 * (held.lag.before_reading + held.lag.after_writing)
+    assert sum(held.clock.slept) <= fences + 5
+
+
+def test_where_cloudformation_does_not_list_imports_no_hold_is_replaced(held: Cloud) -> None:
+    before, denied = [each.copy() for each in hold_stacks(held)], StackLookupError(HOLD, EU, "AccessDenied")
+    with patch.object(held, "importing_stacks", side_effect=denied):
+        assert tend(held) == [FindingType.FAILED_CALL]
+    assert hold_stacks(held) == before
 
 
 def test_a_stack_does_not_hold_what_it_exports_itself(cloud: Cloud) -> None:

@@ -14,6 +14,7 @@ from strongref.lookup import errors as lookup_errors
 from strongref.lookup.arn_search import MAX_READS
 from strongref.lookup.attributes import attribute
 from strongref.lookup.resource_types import resource_type_of
+from strongref.protocol.hold_keeper import FOREIGN
 from strongref.protocol.verification import EventNotVerifiedError
 from strongref.refusals import InUse
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
@@ -80,6 +81,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "hold-pending": lambda: refusals.HoldPendingError("network-Exports", PRODUCER, "CREATE_IN_PROGRESS"),
     "producer-deleted": lambda: refusals.ProducerLeavingError(PRODUCER, "network-Exports", deleted=True),
     "producer-removes": lambda: refusals.ProducerLeavingError(PRODUCER, "network-Exports", deleted=False),
+    "hold-foreign": lambda: refusals.HoldFailedError(HOLD, EU, FOREIGN),
     "hold-failed": lambda: refusals.HoldFailedError(HOLD, EU, "Resource handler returned message: Rate exceeded"),
     "too-many-claims": lambda: refusals.TooManyClaimsError(["VpcId"], PRODUCER),
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),

@@ -1,9 +1,12 @@
-"""moto's lists of parameters, as AWS makes them: the tagging API has them, and pages are as large as was asked for."""
+"""moto's lists, as AWS makes them: of parameters, also in the tagging API, and of the stacks that import an export."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.resource_tagging import TaggedResource, make_tag_matcher
 from moto.core.responses import ActionResult
 from moto.resourcegroupstaggingapi.models import ResourceGroupsTaggingAPIBackend
@@ -43,6 +46,17 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tagging, "get_resources", page)
     monkeypatch.setattr(SimpleSystemManagerResponse, "describe_parameters", _parameters)
+    monkeypatch.setattr(CloudFormationResponse, "list_imports", _imports, raising=False)
+
+
+def _imports(self: CloudFormationResponse) -> ActionResult:
+    """ListImports, which moto does not have; of hold stacks, whose templates are JSON without spaces."""
+    export, stacks = self._get_param("ExportName"), self.cloudformation_backend.stacks.values()
+    imported = json.dumps({"Fn::ImportValue": export}, separators=(",", ":"))
+    names = [stack.name for stack in stacks if stack.status != "DELETE_COMPLETE" and imported in stack.template]
+    if not names:
+        raise ValidationError(message=f"Export '{export}' is not imported by any stack.")
+    return ActionResult({"Imports": names})
 
 
 def _parameters(self: SimpleSystemManagerResponse) -> ActionResult:

@@ -23,6 +23,9 @@ class ReadOnlyStacks:
     def physical_ids(self, arn: str) -> frozenset[str]:
         raise NotImplementedError
 
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        raise NotImplementedError
+
     def create_stack(self, stack: NewStack) -> str:
         raise NotImplementedError
 

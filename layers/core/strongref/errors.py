@@ -186,7 +186,11 @@ class StackLookupError(StrongRefError):
     region: str
     code: str
     action: str = field(default="DescribeStacks", kw_only=True)  # the API action that failed
-    sentence = "CloudFormation in {region} could not be asked about stack {stack}: {code}.{_step}"
+    sentence = "CloudFormation in {region} could not be asked about {_kind} {stack}: {code}.{_step}"
+
+    @property
+    def _kind(self) -> str:
+        return "export" if self.action == "ListImports" else "stack"
 
     @property
     def _step(self) -> str:

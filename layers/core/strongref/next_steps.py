@@ -23,7 +23,7 @@ _ACTIONS = {
     ),
     "cloudformation": (
         *("CreateStack", "DeleteStack", "DescribeStackEvents", "DescribeStackResource", "DescribeStacks"),
-        *("GetResource", "ListResources", "ListStackResources", "UpdateStack"),
+        *("GetResource", "ListImports", "ListResources", "ListStackResources", "UpdateStack"),
     ),
     "tag": ("GetResources",),
     "events": ("PutEvents",),

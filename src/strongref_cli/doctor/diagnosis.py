@@ -112,7 +112,7 @@ _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.FOREIGN: "no stack that exports here made it; move or delete it",
     FindingType.UNHELD: "--fix makes the hold",
     FindingType.HOLD_PENDING: "wait for the producer's deployment",
-    FindingType.HOLD_IMPOSSIBLE: "add the output for Hold to the producer, and deploy it",
+    FindingType.HOLD_IMPOSSIBLE: "if the producer has no output for Hold, add one and deploy it",
     FindingType.STALE_HOLD: "--fix deletes it",
     FindingType.INDEX_ENTRY: "--fix corrects it",
     FindingType.UNREADABLE_RECORD: "deploy the producer with another Revision of its Export",

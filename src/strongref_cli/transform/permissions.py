@@ -163,6 +163,7 @@ def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
     return [
         _Statement("HoldStacks", changes, stacks, _HOLDS_ONLY),
         _Statement("HoldStacksEnd", tuple(f"cloudformation:{each}" for each in others), stacks),
+        _Statement("ImportingStacks", ("cloudformation:ListImports",), [ANY] if stacks else []),
         _Statement("Holds", made, parameters, _CALLED_BY_CLOUDFORMATION),
     ]
 

@@ -15,6 +15,7 @@ from strongref.runtime.clock import SystemClock
 from strongref.runtime.wiring import exporter
 from strongref_cli.manifests.manifest_files import claims_of
 from strongref_toolkit.errors import WriteFailedError
+from tests.support import moto_lists
 from tests.support.empty_aws import empty_aws
 from tests.support.fake_ssm import FakeClock
 from tests.support.moto_copies import made_once
@@ -33,6 +34,7 @@ STACK = f"arn:aws:cloudformation:{EU}:{ACCOUNT}:stack/network/1"
 
 @pytest.fixture(autouse=True)
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    moto_lists.install(monkeypatch)
     with empty_aws(monkeypatch, US):
         made_once(export_network, export_network)
         yield

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.support.cloudformation.stacks import FakeStack, FakeStacks
 
 PAGE = 2
-"""Resources a page; CloudFormation's pages are larger, and no stack of the tests has as many."""
+"""Resources, or stacks, a page; CloudFormation's pages are larger, and no stack of the tests has as many."""
 
 _BUCKET = {
     "LogicalResourceId": "Bucket",
@@ -83,9 +83,13 @@ class CloudFormationClient:
             }
             for logical_id, resource in stack.resources.items()
         ]
-        begin = int(request.get("NextToken", "0"))
-        more = {"NextToken": str(begin + PAGE)} if begin + PAGE < len(listed) else {}
-        return {"StackResourceSummaries": listed[begin : begin + PAGE], **more}
+        return _page("StackResourceSummaries", listed, request)
+
+    def list_imports(self, **request: Any) -> dict[str, Any]:
+        names = sorted(self._stacks.importing_stacks(request["ExportName"], self._region))
+        if not names:
+            raise error("ValidationError", f"Export '{request['ExportName']}' is not imported.", "ListImports")
+        return _page("Imports", names, request)
 
     def _new(self, request: dict[str, Any]) -> NewStack:
         tags = {tag["Key"]: tag["Value"] for tag in request["Tags"]}
@@ -100,3 +104,9 @@ class CloudFormationClient:
                 if shown and (name == stack.arn or shown.status != DELETED):
                     return shown
         raise error("ValidationError", f"Stack with id {name} does not exist", action)
+
+
+def _page(called: str, listed: list[Any], request: dict[str, Any]) -> dict[str, Any]:
+    begin = int(request.get("NextToken", "0"))
+    more = {"NextToken": str(begin + PAGE)} if begin + PAGE < len(listed) else {}
+    return {called: listed[begin : begin + PAGE], **more}

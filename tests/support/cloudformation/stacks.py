@@ -256,6 +256,11 @@ class FakeStacks:
         stack = self._look_up(arn)
         return frozenset(resource.physical_id for resource in stack.resources.values()) if stack else frozenset()
 
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        self.lookups += 1
+        shown = [self.shown(stack) for stack in self.stacks.values() if stack.region == region]
+        return frozenset(each.name for each in shown if each and each.status != DELETED and export in each.imports)
+
     def create_stack(self, stack: NewStack) -> str:
         if self.find(stack.name, stack.region):
             return ""
@@ -267,6 +272,7 @@ class FakeStacks:
     def update_stack(self, stack: NewStack) -> None:
         found = self.find(stack.name, stack.region)
         if found and not found.status.endswith("IN_PROGRESS"):
+            found.updates += 1
             missing = self._take_template(found, stack)
             found.status = "UPDATE_ROLLBACK_COMPLETE" if missing else "UPDATE_COMPLETE"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
+from strongref.contract.hold_stacks import DIGEST, HoldStack, digest
 from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.protocol import imports
@@ -170,6 +171,15 @@ def held(world: World) -> None:
     """The value is there, and its Export names a CloudFormation export of the producer's stack."""
     exporter(DirectSession(world), event(RequestType.CREATE, PRODUCER, "Exports", _exports("v1") | {"Hold": HOLD}))
     world.stacks[PRODUCER].exports = frozenset({HOLD})
+
+
+def gutted(world: World) -> None:
+    """In addition, the stack of an import's hold says that it holds; a moment ago, somebody took its import out."""
+    held(world)
+    hold = HoldStack.of_import(StackArn.parse(stack("I")), claim_tag(generation(stack("I"))), SCOPE)
+    there = world.new_stack(hold.name, SCOPE.producer.region)
+    there.status, there.tags, there.outputs = "CREATE_COMPLETE", hold.tags, {DIGEST: digest([HOLD])}
+    world.imported = frozenset({(hold.name, True, 0)}) if world.lag else frozenset()
 
 
 def gone(world: World) -> None:

@@ -140,7 +140,7 @@ class Moves:
         """The world and the nodes after a moment in which only time passes; None if that changes nothing."""
         waiting = [i for i, place in enumerate(places) if (asked := self.nodes[place].operation) and asked[0] == "tick"]
         state = self.worlds[world]
-        if not (waiting or state.past or state.expiring):
+        if not (waiting or state.past or state.expiring or state.imported):
             return None
         if world not in self._ticked:
             self.world.restore(state)
@@ -183,6 +183,8 @@ class Moves:
 
         lags = kind == "ssm" and self.world.lag and method.startswith(("get_", "list_"))
         readings = self.world.ssm.readings(method, literal_eval(request), answer) if lags else [answer()]
+        if kind == "imports":
+            readings = self.world.lists_of_imports(answer())
         yield from ((repr(found), found) for found in readings)
 
     def _ending(self, i: int, move: Move) -> Move:

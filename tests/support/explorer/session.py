@@ -116,6 +116,9 @@ class Session:
     def physical_ids(self, arn: str) -> frozenset[str]:
         return self.ask(("stack", "physical_ids", arn), lambda world: world.physical_ids(arn))  # type: ignore[no-any-return]
 
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        return self.ask(("imports", "", export), lambda world: world.importing_stacks(export, region))  # type: ignore[no-any-return]
+
     def create_stack(self, stack: NewStack) -> str:
         return self.ask(("hold", "create", stack.name), lambda world: world.create_stack(stack))  # type: ignore[no-any-return]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.builders import ACCOUNT
@@ -15,7 +16,7 @@ from tests.support.fake_ssm import Slot
 from tests.support.invariants import EXPORTS, FENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from strongref.contract.event import Event
     from strongref.protocol.ports import NewStack
@@ -43,6 +44,7 @@ class Held(NamedTuple):
     exports: frozenset[str]
     imports: frozenset[str]
     outputs: frozenset[tuple[str, str]]
+    tags: frozenset[tuple[str, str]]
 
 
 class WorldState(NamedTuple):
@@ -55,7 +57,8 @@ class WorldState(NamedTuple):
         deaths: how many actors may still die.
         past: what reads may still return, although it was superseded.
         expiring: the fences of actors that died, by how their names end, and in how many ticks they expire.
-        held: the stacks that have exports or imports of CloudFormation's: the ARN, both, and what its output says.
+        held: the stacks that have exports or imports of CloudFormation's, or an output: what each says.
+        imported: what lists of imports may still show: a stack, whether it was in them, and how many ticks ago.
         handed_over: the names of the actors that have.
     """
 
@@ -67,6 +70,7 @@ class WorldState(NamedTuple):
     past: Past = frozenset()
     expiring: frozenset[tuple[str, int]] = frozenset()
     held: frozenset[Held] = frozenset()
+    imported: frozenset[tuple[str, bool, int]] = frozenset()
 
     def exports(self, arn: str) -> frozenset[str]:
         """The CloudFormation exports of a stack."""
@@ -82,6 +86,8 @@ class World(FakeStacks):
         self.lag = lag
         self.ssm = LaggingSsm(REGION, ACCOUNT, lag)
         self.expiring: frozenset[tuple[str, int]] = frozenset()
+        self.imported: frozenset[tuple[str, bool, int]] = frozenset()
+        self._importing: frozenset[str] = frozenset()  # the stacks that import something, before the current call
         self.set_statuses({actor.stack: actor.status for actor in actors if actor.status} | dict(others or {}))
         self.answers: frozenset[TakenAnswer] = frozenset()
         self.deaths = 0
@@ -129,6 +135,13 @@ class World(FakeStacks):
         self.stacks[arn] = replace(leaving, status=status, exports=frozenset() if at_once else leaving.exports)
         return True
 
+    def lists_of_imports(self, now: frozenset[str]) -> Iterator[frozenset[str]]:
+        """Every answer that a list of imports may get, which is this one if it does not lag."""
+        names = sorted({name for name, _, _ in self.imported})
+        were = [{name in now, *(was for each, was, _ in self.imported if each == name)} for name in names]
+        for chosen in product(*were):
+            yield now.difference(names) | {name for name, listed in zip(names, chosen, strict=True) if listed}
+
     def physical_ids(self, arn: str) -> frozenset[str]:
         """From the answers taken. IDs that only one actor can answer with are left out: its own code never asks."""
         return frozenset(answer.physical_id for answer in self.answers if answer.stack == arn and answer.physical_id)
@@ -153,18 +166,25 @@ class World(FakeStacks):
         statuses = frozenset((arn, stack.status) for arn, stack in self.stacks.items())
         shared = (self.answers, self.deaths, self.handed_over)
         held = frozenset(
-            Held(arn, stack.exports, stack.imports, frozenset(stack.outputs.items()))
+            Held(arn, stack.exports, stack.imports, *(frozenset(each.items()) for each in (stack.outputs, stack.tags)))
             for arn, stack in self.stacks.items()
-            if stack.exports or stack.imports
+            if stack.exports or stack.imports or stack.outputs
         )
-        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held)
+        if self.lag:
+            changed = self._importing ^ self._all_importing()
+            self.imported |= {(name, name in self._importing, 0) for name in changed}
+        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held, self.imported)
+
+    def _all_importing(self) -> frozenset[str]:
+        return frozenset(stack.name for stack in self.stacks.values() if stack.imports)
 
     def restore(self, state: WorldState) -> None:
         self.ssm.restore(state.store)
         self.set_statuses(dict(state.stacks))
-        for arn, exports, imports, outputs in state.held:
+        for arn, exports, imports, outputs, tags in state.held:
             stack = self.stacks[arn]
-            stack.exports, stack.imports, stack.outputs = exports, imports, dict(outputs)
+            stack.exports, stack.imports, stack.outputs, stack.tags = exports, imports, dict(outputs), dict(tags)
+        self.imported, self._importing = state.imported, self._all_importing()
         self.answers = state.answers
         self.deaths = state.deaths
         self.handed_over = state.handed_over
@@ -174,6 +194,7 @@ class World(FakeStacks):
     def tick(self) -> None:
         """Time passes."""
         self.ssm.tick()
+        self.imported = frozenset((name, was, age + 1) for name, was, age in self.imported if age < self.lag)
         for name, ticks in self.expiring:
             if ticks == 1:
                 self._expire_fences(name)
@@ -195,7 +216,7 @@ class World(FakeStacks):
                     self.expiring |= {(token, self.lag + 1)}
 
     def settle(self) -> None:
-        """Let so much time pass that reads show everything and fences of dead actors have expired."""
+        """Let so much time pass that reads of the store show everything and fences of dead actors have expired."""
         for name, _ in self.expiring:
             self._expire_fences(name)
         self.expiring, self.ssm.past = frozenset(), frozenset()

@@ -22,6 +22,7 @@ ACTIONS = (
     "RemoveTagsFromResource",
     "DescribeStackResource",
     "DescribeStacks",
+    "ListImports",
     "ListStackResources",
     "CreateStack",
     "UpdateStack",

@@ -118,6 +118,10 @@ class Invocation:
         self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")
         return self.cloud.physical_ids(arn)
 
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        self.task.stop(TaskState.CALL, f"ListImports {export}")
+        return self.cloud.importing_stacks(export, region)
+
     def create_stack(self, stack: NewStack) -> str:
         self.task.stop(TaskState.CALL, f"CreateStack {stack.name}")
         return self.cloud.create_stack(stack)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
+from strongref.protocol.time import Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mypy_boto3_cloudformation import CloudFormationClient
-    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef, StackTypeDef
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
     from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.time import Clock
@@ -25,7 +27,7 @@ T = TypeVar("T")
 NOT_AN_ARN = "NotAStackArn"
 
 _NO_SUCH_STACK = "ValidationError"
-"""CloudFormation's code for a stack that does not exist, and for a bad request too."""
+"""CloudFormation's code for a stack that does not exist, for an export that no stack imports, and for a bad request."""
 _DELETED = "DELETE_COMPLETE"
 _AFTER_CREATION = ("DELETE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS")
 _EXISTS = "AlreadyExistsException"
@@ -60,13 +62,23 @@ class CloudFormationStacks:
         return ResourceInfo(found["ResourceType"], found["ResourceStatus"], physical_id, updated)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
+        region, method = self._region_of(arn), lambda client: client.list_stack_resources
+        pages = self._pages("ListStackResources", arn, region, method, StackName=arn)
         return frozenset(
             resource["PhysicalResourceId"]
-            for resource in self._resources(arn, self._region_of(arn))
+            for page in pages
+            for resource in page["StackResourceSummaries"]
             if resource["ResourceStatus"] != _DELETED
             and is_custom(resource["ResourceType"])
             and resource.get("PhysicalResourceId")
         )
+
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        # A rollback goes on without an answer: half of the time that it has is left for that.
+        until = self.clock.now() + timedelta(seconds=self.clock.remaining() / 2)
+        stacks, request = replace(self, clock=Until(self.clock, until)), {"ExportName": export}
+        pages = stacks._pages("ListImports", export, region, lambda client: client.list_imports, **request)  # noqa: SLF001
+        return frozenset(name for page in pages for name in page["Imports"])
 
     def create_stack(self, stack: NewStack) -> str:
         method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
@@ -107,15 +119,16 @@ class CloudFormationStacks:
                 return _info(found)
         return None
 
-    def _resources(self, arn: str, region: str) -> Iterator[StackResourceSummaryTypeDef]:
-        request: dict[str, Any] = {"StackName": arn}
-        while True:
-            response = self._call(
-                "ListStackResources", arn, region, lambda client: client.list_stack_resources, **request
-            )
-            if not response:
-                return
-            yield from response["StackResourceSummaries"]
+    def _pages(
+        self,
+        action: str,
+        target: str,
+        region: str,
+        method: Callable[[CloudFormationClient], Callable[..., Any]],
+        **request: Any,
+    ) -> Iterator[Any]:
+        while response := self._call(action, target, region, method, **request):
+            yield response
             if not response.get("NextToken"):
                 return
             request["NextToken"] = response["NextToken"]

@@ -3,12 +3,16 @@
 An import makes its hold before it claims, and looks at it once more when its claims have been verified. CloudFormation
 creates the hold, or an operation of the producer removes the export, but never both: so an import whose hold exists
 cannot lose its producer.
+
+A hold counts if it has this import's tags, is complete, and CloudFormation lists it among the stacks that import each
+export. A stack of that name with other tags is not strongref's: it is neither changed nor deleted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
@@ -45,6 +49,8 @@ REMOVAL_SECONDS = 60.0
 
 HURRIED_SECONDS = 60.0
 """How long the rollback of an import waits for its hold before it goes on without it."""
+
+FOREIGN = "A stack of that name exists, but strongref did not make it. Delete that stack, then deploy this one again."
 
 
 @dataclass(slots=True)
@@ -85,6 +91,9 @@ class HoldKeeper:
     _tries: int = 0
     _first_tried: datetime | None = None
     _has_settled: bool = False
+    _complete: tuple[str, str] | None = None  # the stack that was seen complete: its ARN, and when it was last updated
+    _certain_at: datetime | None = None  # from when lists show what that stack imports
+    _listed: tuple[tuple[str, str], frozenset[str]] | None = None  # the stack that lists have shown, and its exports
 
     def may_exist(self) -> bool:
         """Whether there is a hold stack, as far as is known: an earlier delivery of the event may have made it."""
@@ -102,14 +111,28 @@ class HoldKeeper:
         """Those of these exports that are to be held: by name, with the ARN of the stack that exports each."""
         return {export: stack for export, stack in holds.items() if stack not in self.own_stacks}
 
-    def is_made(self, holds: Mapping[str, str]) -> bool:
-        """Whether the hold stack holds these exports."""
-        return next_step(self._find(), holds) is HoldStep.NONE
+    def is_made(self, holds: Mapping[str, str], *, is_listed: bool = False) -> bool:
+        """Whether the hold stack holds these exports, as far as that can be known without waiting.
+
+        CloudFormation is not asked what the stack imports if an earlier list says so (`is_listed`).
+        """
+
+        def is_known(found: StackInfo) -> bool:
+            return self._seconds_until_certain(found) > 0 or is_listed or self._is_listed(holds, found)
+
+        return next_step(self._find(), holds, is_known) is HoldStep.NONE
+
+    @property
+    def is_early(self) -> bool:
+        """Whether lists may not show yet what the stack imports that was seen complete last."""
+        return self._certain_at is not None and self.clock.now() < self._certain_at
 
     def is_effective(self, holds: Mapping[str, str]) -> bool:
         """Whether it is made and no producer is being deleted: AWS may not check exports again during a deletion."""
+        if self._step(self._find(), holds) is not HoldStep.NONE:
+            return False
         producers = [self.ports.stacks.by_arn(stack) for stack in set(holds.values())]
-        return self.is_made(holds) and not any(info is None or info.being_deleted for info in producers)
+        return not any(info is None or info.being_deleted for info in producers)
 
     def make(self, holds: Mapping[str, str]) -> None:
         """Hold these exports: create or update the hold stack, and wait for that.
@@ -121,13 +144,13 @@ class HoldKeeper:
             HoldFailedError: CloudFormation could not make the stack.
             UnfinishedError: the invocation ran out of time; another one can go on waiting.
         """
-        while (step := next_step(found := self._find(), holds)) is not HoldStep.NONE:
+        # When it is made, reads show whether a producer was being deleted before.
+        while (step := self._step(found := self._find(), holds)) is not HoldStep.NONE:
             why = self._advance(step, found, holds)
             if self._since is None:
                 self._since = self.clock.now()
                 logger.info("Waiting for a CloudFormation export to be held", extra={"why": str(why)})
             self._wait(why)
-        self.ports.lag.settle(self.clock)  # Then reads show whether a producer was being deleted before.
 
     def begin(self, holds: Mapping[str, str]) -> HoldStep:
         """Take one step towards holding these exports, or none at all; return which."""
@@ -136,7 +159,7 @@ class HoldKeeper:
             if found and not found.being_deleted:
                 self._delete(found.arn)
             return HoldStep.REPLACE if found else HoldStep.NONE
-        step = next_step(found, holds)
+        step = self._step(found, holds)
         if step is not HoldStep.NONE:
             self._advance(step, found, holds)
         return step
@@ -150,7 +173,7 @@ class HoldKeeper:
         found = self._find()
         if not holds:
             return HoldStep.REPLACE if found and not found.being_deleted else HoldStep.NONE
-        step = next_step(found, holds)
+        step = self._step(found, holds)
         if step in (HoldStep.CREATE, HoldStep.UPDATE):
             for export, producer in holds.items():
                 if pending := self._pending(export, producer):
@@ -197,7 +220,35 @@ class HoldKeeper:
         self.began = self.began or found is not None
         if found:
             check_hold_format(self.stack.name, found.tags)
+            if not self.stack.tags.items() <= found.tags.items():
+                raise HoldFailedError(self.stack.name, self.stack.producer.region, FOREIGN)
         return found
+
+    def _step(self, found: StackInfo | None, holds: Mapping[str, str]) -> HoldStep:
+        return next_step(found, holds, partial(self._is_listed, holds))
+
+    def _is_listed(self, holds: Mapping[str, str], found: StackInfo) -> bool:
+        """Whether CloudFormation lists the stack, which is complete, among those that import each of these exports.
+
+        A list that begins earlier may show what a former stack of that name imported, or this one before an update, or
+        nothing yet. The stack's own dates do not help: they say when an operation began, and not when it ended. Once a
+        list has shown the stack, it is not asked again until the stack is updated or replaced.
+        """
+        if (left := self._seconds_until_certain(found)) > 0:
+            self.clock.sleep(left)
+            self._certain_at = self.clock.now()
+        stack, region = ((found.arn, found.updated), frozenset(holds)), self.stack.producer.region
+        ask = self.ports.stacks.importing_stacks
+        if self._listed != stack and all(found.name in ask(export, region) for export in sorted(holds)):
+            self._listed = stack
+        return self._listed == stack
+
+    def _seconds_until_certain(self, found: StackInfo) -> float:
+        """How long lists may still not show what the stack imports, which is complete now."""
+        if self._certain_at is None or self._complete != (found.arn, found.updated):
+            self._complete = found.arn, found.updated
+            self._certain_at = self.clock.now() + timedelta(seconds=self.ports.lag.after_writing)
+        return -self._seconds_since(self._certain_at)
 
     def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> StrongRefError:
         """Do the step, if it can be done now; return why the exports are not held yet."""

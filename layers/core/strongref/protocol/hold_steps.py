@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.hold_stacks import DIGEST, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from strongref.protocol.ports import StackInfo
 
@@ -29,14 +29,20 @@ _UNUSABLE = (
 )
 
 
-def next_step(found: StackInfo | None, exports: Collection[str]) -> HoldStep:
-    """What to do so that a hold stack holds these exports, given the stack of its name."""
+def next_step(
+    found: StackInfo | None, exports: Collection[str], is_listed: Callable[[StackInfo], bool] = lambda _: True
+) -> HoldStep:
+    """What to do so that a hold stack holds these exports, given the stack of its name.
+
+    Its output alone proves nothing, since anyone can write one. So it is also asked whether CloudFormation lists the
+    stack among those that import each export. If not, an update with the hold's own template corrects it.
+    """
     if found is None:
         return HoldStep.CREATE
     if found.status in _UNUSABLE:
         return HoldStep.REPLACE
     if found.at_rest or found.cleaning_up:
-        if found.outputs.get(DIGEST) == digest(exports):
+        if found.outputs.get(DIGEST) == digest(exports) and is_listed(found):
             return HoldStep.NONE
         return HoldStep.UPDATE if found.at_rest else HoldStep.WAIT
     return HoldStep.WAIT

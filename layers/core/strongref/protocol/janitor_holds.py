@@ -10,6 +10,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
@@ -26,7 +27,7 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
-from strongref.refusals import ChangingError, HoldPendingError
+from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -73,6 +74,8 @@ class HoldTender:
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
     _listed: Memo[str, Mapping[str, frozenset[str]]] = field(default_factory=Memo)  # what is held, by region and hash
+    # the names of the stacks that import a CloudFormation export, by its region and name
+    _importing: Memo[tuple[str, str], frozenset[str]] = field(default_factory=Memo)
     # the hashes that the imports of a stack may have, by its name and region; None if it may be getting others
     _imports: Memo[tuple[str, str], frozenset[str] | None] = field(default_factory=Memo)
 
@@ -139,7 +142,8 @@ class HoldTender:
     def _is_done(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> bool:
         """Whether nothing is left to be waited for: a hold is made, or cannot be."""
         try:
-            if keeper.begin(holds) is not HoldStep.NONE:
+            is_early = keeper.is_made(holds, is_listed=True) and keeper.is_early  # Wait for all of them at once.
+            if is_early or keeper.begin(holds) is not HoldStep.NONE:
                 return False
             found = Finding(FindingType.UNHELD, keeper.stack.name, (keeper.stack.importer,))
         except StrongRefError as error:
@@ -184,8 +188,16 @@ class HoldTender:
     def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: Mapping[Key, Collection[str]]) -> bool:
         if recorded.may_hold(keys, self.withdrawn):
             return False  # What cannot be read may need the hold that there is.
-        held = self._held_in(keeper.stack.producer.region).get(keeper.stack.hash, frozenset())
-        return held != keeper.needed(recorded.holds(keys)).keys()
+        region, needed = keeper.stack.producer.region, keeper.needed(recorded.holds(keys))
+        if self._held_in(region).get(keeper.stack.hash, frozenset()) != needed.keys():
+            return True
+        ask = self.ports.stacks.importing_stacks
+        importing = [self._importing.get((region, each), partial(ask, each, region)) for each in needed]
+        if not needed or any(keeper.stack.name not in names for names in importing):
+            return bool(needed)
+        with suppress(HoldFailedError, NewerFormatError):  # A repair reports these.
+            return not keeper.is_made(needed, is_listed=True)
+        return True
 
     def _repaired(
         self, keeper: HoldKeeper, claim: Claim, claimed: Collection[Key], first: TagInspector

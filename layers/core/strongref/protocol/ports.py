@@ -173,6 +173,9 @@ class Stacks(Protocol):
     def physical_ids(self, arn: str) -> frozenset[str]:
         """The physical IDs of a stack's custom resources, without deleted ones (ListStackResources, paged)."""
 
+    def importing_stacks(self, export: str, region: str) -> frozenset[str]:
+        """The names of the stacks that import a CloudFormation export (ListImports, paged)."""
+
     def create_stack(self, stack: NewStack) -> str:
         """Begin to create a stack, and return its ARN; empty if one of that name exists. If it fails, it is deleted."""
 
