@@ -184,6 +184,7 @@ def _forget(commands: Commands) -> None:
     add_profile(forget)
     add_dry_run(forget)
     add_yes(forget)
+    add_output(forget)
     forget.set_defaults(run="doctor.forget_command:forget_region")
 
 

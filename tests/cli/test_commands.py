@@ -158,6 +158,7 @@ POSITIONALS = {("who",): 1, ("lookup",): 2, ("transform",): 1, ("republish",): 1
 def minimal(names: tuple[str, ...]) -> list[str]:
     """A command line with a value for everything that is required."""
     more = {
+        ("forget",): ["us-east-2", "--stack", "x"],
         ("release",): ["x", "A", "--consumer", "web", "--reason", "why"],
         ("check",): ["--delete", "x"],
         ("objects", "export"): ["x", "--format", "json"],

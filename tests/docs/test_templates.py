@@ -28,6 +28,7 @@ from tests.support.builders import ACCOUNT, NETWORK, WEB, stack_arn
 from tests.support.documents import EXAMPLES, Block, Deployment, blocks, example, load, names_in, rows
 from tests.support.fake_ssm import FakeClock, FakeSsm
 from tests.support.read_only_stacks import ReadOnlyStacks
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,7 +102,8 @@ class Cloud:
                     "ResourceProperties": properties,
                 }
             )
-            deployment.attributes[logical_id] = self._handler(kind)(event, FakeClock()).data
+            with waited_for():
+                deployment.attributes[logical_id] = self._handler(kind)(event, FakeClock()).data
         return deployment
 
     def _handler(self, kind: str) -> Callable[[Event, Clock], Response]:

@@ -20,6 +20,7 @@ from strongref.runtime import wiring
 from strongref.runtime.wiring import EVENT_BUS, CustomResourceFunction, exporter, importer, janitor, lookup
 from tests.support.fake_ssm import FakeClock
 from tests.support.notices import check
+from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,7 +58,8 @@ def event(
 def test_an_export_an_import_and_their_deletion_over_moto() -> None:
     export, take = exporter().handle, importer().handle
     imported: dict[str, object] = {"From": {"Stack": "network"}, "Consumer": "web"}
-    made = export(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    with waited_for():
+        made = export(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
     assert made.data == {"Prefix": "/strongref/exports/web/123456789012/eu-west-1/network", "Count": "2"}
     taken = take(event(RequestType.CREATE, "Imports", imported), FakeClock())
     assert taken.data == {"A": "a1"}
@@ -86,7 +88,8 @@ def test_exporter_and_importer_make_calls_side_by_side_and_within_the_limits_tha
 
     monkeypatch.setattr(wiring, "RateLimiter", limiter)
     monkeypatch.setattr(wiring, "in_threads", side_by_side)
-    exporter().handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    with waited_for():
+        exporter().handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
     assert max(most) == 2
     most.clear()
     importer().handle(
@@ -100,7 +103,8 @@ def test_an_event_of_one_value_starts_no_thread(monkeypatch: pytest.MonkeyPatch)
     started: list[threading.Thread] = []
     monkeypatch.setattr(threading.Thread, "start", started.append)
     one = {"Region": "eu-west-1", "Consumer": "web", "Values": {"A": "a1"}}
-    exporter().handle(event(RequestType.CREATE, "Exports", one), FakeClock())
+    with waited_for():
+        exporter().handle(event(RequestType.CREATE, "Exports", one), FakeClock())
     importer().handle(
         event(RequestType.CREATE, "Imports", {"From": {"Stack": "network"}, "Consumer": "web"}), FakeClock()
     )
@@ -135,7 +139,8 @@ def refused() -> CustomResourceFunction:
     """An exporter that has refused the deletion of what is imported."""
     function, takes = exporter(), importer().handle
     imported: dict[str, object] = {"From": {"Stack": "network", "Account": "123456789012"}, "Consumer": "web"}
-    made = function.handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
+    with waited_for():
+        made = function.handle(event(RequestType.CREATE, "Exports", EXPORT), FakeClock())
     takes(replace(event(RequestType.CREATE, "Imports", imported), stack=ELSEWHERE), FakeClock())
     with pytest.raises(ExportsInUseError):
         function.handle(event(RequestType.DELETE, "Exports", EXPORT, made.physical_id), FakeClock())

@@ -102,6 +102,7 @@ class RegionFailure:
 _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.STALE_CLAIM: "--fix removes the claim",
     FindingType.ORPHANED: "the producer is gone; --fix deletes it",
+    FindingType.FORGOTTEN: "the Export has left the region; --fix withdraws what nobody imports",
     FindingType.IMPORTED_ORPHAN: "the producer is gone; deploy it again, or remove the imports",
     FindingType.STRAY: "no record publishes it; --fix deletes it",
     FindingType.WITHDRAWN: "kept for its importers; it is deleted with the last import",

@@ -11,7 +11,7 @@ from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref_cli.overview.texts import time_text
-from strongref_cli.terminal.output import Result, TextTable, ask, progress, show
+from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.session import one_region
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from strongref.protocol.ports import Store
     from strongref_toolkit.session import ToolSession
+
+_FIELDS = ("export", "consumer", "written")
 
 Named = tuple[str, str, Place, "datetime | None"]
 """An Export's logical ID, its stack's ARN, a place, and the request that last began to write there."""
@@ -52,9 +54,16 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     table = TextTable(
         ("EXPORT", "CONSUMER", "LAST WRITTEN"), rows, title=f"Places to forget in {args.gone}", notes=notes
     )
-    show(Result([table], {}), "table")
+    document = {
+        "region": args.gone,
+        "reached": reached,
+        "places": [dict(zip(_FIELDS, row, strict=True)) for row in rows],
+    }
+    plan = Result([table], document)
     if args.dry_run:
+        show(plan, args.output)
         return 0
+    show_plan(plan, args.output, yes=args.yes)
     ask(f"Forget {args.gone} for {args.stack}?", yes=args.yes)
     now = session.clock.now().replace(microsecond=0)
     for logical_id, arn, place, _ in places:
@@ -64,6 +73,8 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
         store.create(trace.name, ParameterType.STRING, trace.encode(), {})
         mark = f"{index_name(args.stack, logical_id)}{path_of(place, FORGOTTEN)}"
         store.overwrite(mark, ParameterType.STRING, encode_date(arn, now))
+    if args.output != "table":
+        show(plan, args.output)
     return 0
 
 

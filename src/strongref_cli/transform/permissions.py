@@ -137,12 +137,12 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
     claiming = [facts.stack(region, ANY) for region, _ in scopes]
     producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
     written = [*everywhere("records"), *everywhere("fences")]
-    index = facts.parameter(facts.setting.region, f"{INDEX}/{facts.setting.stack}/*")
+    index = facts.below(facts.setting.region, f"{INDEX}/{facts.setting.stack}")
     records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
     statements = [
         _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("exports")),
         _Statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
-        _Statement("Index", ("ssm:GetParameters", *_CHANGE), [index]),
+        _Statement("Index", ("ssm:GetParametersByPath", *_CHANGE), index),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # If a KMS key cannot be used: each SecureString alone.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import FORGOTTEN, INDEX
 from strongref.contract.releases import RELEASES, Release
 from tests.support.doctor import EU, US, findings
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from tests.support.commands import Run
@@ -23,6 +25,8 @@ def test_it_shows_what_is_known_and_asks(run: Run, account: Account) -> None:
     assert "You can reach us-east-1: if the function can, too, this changes nothing." in out
     status, dry, _ = run(*FORGET, "--dry-run")
     assert (status, dry) == (0, out)
+    status, document, _ = run(*FORGET, "--dry-run", "--output", "json")
+    validate("forget", json.loads(document))
     assert account.everything(EU) == before
 
 

@@ -299,9 +299,9 @@ def test_a_producers_region_that_cannot_be_read_leaves_holds_unknown(
 def test_without_its_index_entry_a_stack_is_looked_for_everywhere(account: Account) -> None:
     account.export("network", EU, [US, AP], Values={"A": SECRET})
     account.made("network", EU, datetime.now(UTC))
-    (entry,) = [name for name in account.everything(EU) if name.startswith(INDEX)]
+    entries = [name for name in account.everything(EU) if name.startswith(INDEX)]
     (uses,) = find_uses(reader(), [EU], nowhere, "network")
     assert [value.region for value in uses.exports] == [AP, US]
-    account.ssm(EU).delete_parameter(Name=entry)
+    account.ssm(EU).delete_parameters(Names=entries)
     (uses,) = find_uses(reader(), [EU], lambda: [AP, EU, US], "network")
     assert [value.region for value in uses.exports] == [AP, US]

@@ -37,7 +37,7 @@ def test_a_region_that_cannot_be_read_is_named(
     unreadable = US if document == "who" else EU
     read = OverviewReader._index
 
-    def index(self: OverviewReader, region: str) -> dict[str, IndexEntry]:
+    def index(self: OverviewReader, region: str) -> dict[tuple[str, str], IndexEntry]:
         if region == unreadable:
             raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
         return read(self, region)
@@ -112,7 +112,7 @@ def test_nothing_is_said_of_what_was_read(
 
 
 def test_if_no_region_can_be_read_the_error_is_reported_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def index(_: OverviewReader, region: str) -> dict[str, IndexEntry]:
+    def index(_: OverviewReader, region: str) -> dict[tuple[str, str], IndexEntry]:
         raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", region)
 
     monkeypatch.setattr(OverviewReader, "_index", index)

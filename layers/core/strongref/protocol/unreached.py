@@ -89,7 +89,8 @@ class EventPlaces:
         for at, error in self.unreached:
             if not may_pass_over(phase, at, entry):
                 self._note_denied(phase, [at])
-                raise OutOfReachError(at.region, at.scope.consumer, str(at.scope.producer), error)
+                producer = at.scope.producer
+                raise OutOfReachError(at.region, at.scope.consumer, producer.stack, producer.region, error)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
