@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter, RateLimits, Turn
 from strongref.contract.continuation import MAX_INVOCATIONS, MIN_SECONDS_LEFT, SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
-from strongref.errors import UnfinishedError
+from strongref.contract.origin import ResponseHosts
+from strongref.errors import StrongRefError, UnfinishedError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import Patience
+from strongref.protocol.verification import ASKING_SECONDS, EventPendingError, EventVerifier
 from tests.support.builders import stack_arn
+from tests.support.cloudformation.requests import IMPORT
 from tests.support.fake_ssm import FakeSsm, error
+from tests.support.faults.functions import RETRY_WAITS
 from tests.support.quota import Quotas
 from tests.support.read_only_stacks import ReadOnlyStacks
 from tests.support.virtual_time import VirtualClock, VirtualTime
@@ -110,6 +116,52 @@ class Account:
         self.admitted.clear()
         self.time.run(*[partial(self.carry_out, event, seed=seed) for seed, event in enumerate(events)])
         return self.time.seconds - began
+
+
+class Unverified:
+    """Functions that ask CloudFormation about their events at the same time, as Lambda delivers these."""
+
+    def __init__(self, seed: int) -> None:
+        self.time = VirtualTime()
+        self.failed: list[StrongRefError] = []
+        self._quotas = Quotas(stacks=5, others=0.4, seed=seed)
+        self._chance = random.Random(seed).random  # noqa: S311 (jitter)
+
+    def describe_stack_resource(self, **_request: object) -> dict[str, object]:
+        """As boto3's client of CloudFormation."""
+        self.time.sleep(LATENCY)
+        if not self._quotas.admit("DescribeStackResource", ACCOUNT, REGION, self.time.seconds):
+            raise error("Throttling", "Rate exceeded", "DescribeStackResource")
+        updated = VirtualClock.lasting(self.time, 0).now().replace(year=2000)
+        shown = {"ResourceType": IMPORT, "ResourceStatus": "UPDATE_IN_PROGRESS", "LastUpdatedTimestamp": updated}
+        return {"StackResourceDetail": shown}
+
+    def deliver(self) -> None:
+        limiter, sent = RateLimiter(RateLimits()), VirtualClock.lasting(self.time, 0).now()
+
+        def stacks(account: str, clock: Clock) -> CloudFormationStacks:
+            client: Any = self
+            return CloudFormationStacks(lambda _region: client, limiter, clock, account=account, jitter=self._chance)
+
+        verifier = EventVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", stacks, ReadLag(2))
+        update = replace(event(RequestType.UPDATE, WEB, {}, "id"), resource_type=IMPORT, requested=sent)
+        for wait in (0, *RETRY_WAITS):
+            self.time.sleep(wait)
+            try:
+                verifier.check_expected(update, VirtualClock.lasting(self.time, 885))
+            except EventPendingError:
+                continue
+            except StrongRefError as error:
+                self.failed.append(error)
+            return
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_two_hundred_functions_that_ask_about_their_events_at_the_same_time_all_go_on(seed: int) -> None:
+    functions = Unverified(seed)
+    functions.time.run(*[functions.deliver] * 200)
+    assert functions.time.seconds > ASKING_SECONDS
+    assert functions.failed == []
 
 
 class _Stacks(ReadOnlyStacks):

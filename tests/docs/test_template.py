@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import fields
 
 import pytest
@@ -17,9 +18,11 @@ from strongref.macro.template import MACRO
 from strongref.metrics import NAMESPACE, SERVICE
 from strongref.protocol import lag
 from strongref.protocol.findings import FindingType, Resolution
+from strongref.protocol.verification import EventPendingError
 from strongref.runtime.outbox import DROPPED
 from strongref.runtime.wiring import EVENT_BUS
 from tests.support.documents import ROOT, rows
+from tests.support.faults.functions import RETRY_WAITS
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
 
 TENDED = {each.value for each in Resolution if each.value}
@@ -43,19 +46,62 @@ def test_an_event_that_waited_longer_than_cloudformation_is_not_carried_out() ->
     assert config["MaximumEventAgeInSeconds"] == SERVICE_TIMEOUT
 
 
+def test_an_event_is_delivered_again_as_often_as_verification_assumes() -> None:
+    assert TEMPLATE["Globals"]["Function"]["EventInvokeConfig"]["MaximumRetryAttempts"] == len(RETRY_WAITS)
+
+
 def test_the_alarms_are_on_what_is_counted() -> None:
     counted = {kind.value for kind in ErrorMetric} | {*TENDED, "HandOvers", DROPPED}
     alarms = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
     own = [alarm for alarm in alarms if alarm["Namespace"] == NAMESPACE]
     alarming = {*ErrorMetric, Resolution.REPORTED.value, DROPPED} - {ErrorMetric.REJECTED}
-    assert {alarm["MetricName"] for alarm in own} == alarming <= counted
-    assert all(alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}] for alarm in own)
+    assert {alarm["MetricName"] for alarm in own} - {CRASHES} == alarming <= counted
+    for alarm in own:
+        dimensions = [] if alarm["MetricName"] == CRASHES else [{"Name": "service", "Value": SERVICE}]
+        assert alarm.get("Dimensions", []) == dimensions
     died = [alarm for alarm in alarms if alarm["MetricName"] == "Errors" and alarm not in own]
-    assert [alarm["Dimensions"][0]["Value"]["Ref"] for alarm in died] == list(FUNCTIONS)
+    assert [alarm["Dimensions"][0]["Value"]["Ref"] for alarm in died] == ["Janitor", "Transformer"]
     assert len(own) + len(died) + len(lost_events()) == len(alarms)
     for alarm in alarms:
         assert alarm["AlarmActions"] == {"Fn::If": ["IsAlarmed", [{"Ref": "AlarmTopic"}], {"Ref": "AWS::NoValue"}]}
         assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 1)
+
+
+CRASHES = "Crashes"
+"""What the functions of custom resources are counted by: they also raise events that Lambda is to deliver again."""
+
+
+def counts_crash(pattern: str, line: str) -> bool:
+    """Whether a metric filter matches a line (AWS: CloudWatch Logs, filter pattern syntax)."""
+    terms = shlex.split(pattern)
+    if all(term.startswith("?") for term in terms):
+        return any(term[1:] in line for term in terms)
+    return all((term.removeprefix("-") in line) is not term.startswith("-") for term in terms)
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("[ERROR] Runtime.ImportModuleError: Unable to import module 'app'\nTraceback (most recent call last):", True),
+        ("[ERROR] DeliveryError: the response was not delivered\nTraceback (most recent call last):", True),
+        ("2026-01-01T00:00:00.000Z 1234 Task timed out after 900.10 seconds", True),
+        ("RequestId: 1234 Error: Runtime exited with error: signal: killed", True),
+        (f"[ERROR] {EventPendingError.__name__}: not yet\nTraceback (most recent call last):", False),
+        ('{"level":"ERROR","message":"An event was rejected"}', False),
+        ("REPORT RequestId: 1234 Duration: 9.00 ms Status: error", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["Exporter", "Importer", "Lookup"])
+def test_a_crash_raises_an_alarm_and_an_event_that_is_left_to_lambda_does_not(
+    name: str, line: str, counted: bool
+) -> None:
+    filters = [each["Properties"] for each in RESOURCES.values() if each["Type"] == "AWS::Logs::MetricFilter"]
+    own = [each for each in filters if each["LogGroupName"] == {"Ref": f"{name}Logs"}]
+    assert [each["MetricTransformations"] for each in own] == [
+        [{"MetricNamespace": NAMESPACE, "MetricName": CRASHES, "MetricValue": "1"}]
+    ] * 2
+    assert any(counts_crash(each["FilterPattern"], line) for each in own) is counted
+    assert "LogFormat" not in RESOURCES[name]["Properties"]["LoggingConfig"]
 
 
 def test_the_documented_number_of_alarms_is_that_of_the_template() -> None:
@@ -306,13 +352,14 @@ def test_the_dashboard_is_wanted_and_shows_what_is_counted() -> None:
     body = json.loads(dashboard["Properties"]["DashboardBody"]["Fn::Sub"])
     metrics = [metric for widget in body["widgets"] for metric in widget["properties"]["metrics"]]
     own = [metric for metric in metrics if metric[0] == NAMESPACE]
-    assert {metric[1] for metric in own} <= {str(each) for each in PUBLISHED}
-    assert {metric[1] for metric in own} >= {*ErrorMetric, *TENDED, "Propagations", DROPPED}
-    assert all(metric[2:] == ["service", SERVICE] for metric in own)
+    assert {metric[1] for metric in own} <= {CRASHES, *map(str, PUBLISHED)}
+    assert {metric[1] for metric in own} >= {*ErrorMetric, *TENDED, "Propagations", DROPPED, CRASHES}
+    assert all(metric[2:] == ([] if metric[1] == CRASHES else ["service", SERVICE]) for metric in own)
     lambdas = [metric for metric in metrics if metric[0] == "AWS/Lambda"]
     assert len(own) + len(lambdas) == len(metrics)
     for shown in ("Errors", "Throttles", "Duration", "Invocations"):
-        assert [metric[3] for metric in lambdas if metric[1] == shown] == [f"${{{name}}}" for name in FUNCTIONS]
+        names = ["Janitor", "Transformer"] if shown == "Errors" else FUNCTIONS
+        assert [metric[3] for metric in lambdas if metric[1] == shown] == [f"${{{name}}}" for name in names]
     assert {metric[1] for metric in lambdas} == {"Errors", "Throttles", "Duration", "Invocations"}
 
 
@@ -330,7 +377,7 @@ def test_the_dashboards_widgets_do_not_overlap() -> None:
 
 def test_every_metric_of_the_dashboard_and_the_alarms_is_documented() -> None:
     documented = " ".join(row[0] for row in rows("docs/events.md", "Alarms"))
-    for metric in {*ErrorMetric, *TENDED, "HandOvers", "Propagations", DROPPED}:
+    for metric in {*ErrorMetric, *TENDED, "HandOvers", "Propagations", DROPPED, CRASHES}:
         assert f"`{metric}`" in documented
 
 

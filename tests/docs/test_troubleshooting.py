@@ -44,6 +44,7 @@ NEVER_SHOWN = {
     "PropertiesAskedError": "is caught where resources are listed",
     "LookUpDeniedError": "is a LookupPolicyError in CloudFormation",
     "EventRejectedError": "gets no response; the log has it",
+    "EventPendingError": "gets none yet; the log has it",
     "JanitorUnfinishedError": "is the janitor's; the log has it",
     "MalformedEventError": "is about events that CloudFormation does not send",
     "BadEndpointError": "needs an endpoint in the environment, as on one's own machine",

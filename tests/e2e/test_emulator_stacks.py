@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 US = "us-east-1"
 PROBE = """
-import boto3, json, urllib.request
+import boto3, datetime, json, urllib.request
 def handler(event, context):
+    soon = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=30)
+    signed = event["ResponseURL"].partition("X-Amz-Date=")[2]
+    if "Raise" in event["ResourceProperties"] and signed > f"{soon:%Y%m%dT%H%M%SZ}":
+        raise RuntimeError("too early")
     client = boto3.client("cloudformation")
     stack = client.describe_stacks(StackName=event["StackId"])["Stacks"][0]
     listed = {}
@@ -117,6 +121,15 @@ def test_a_response_url_names_its_resource_and_its_date(aws: Aws, names: Callabl
     signed = requested_at(url)
     assert signed
     assert abs(datetime.now(UTC) - signed) < timedelta(minutes=10)
+
+
+@pytest.mark.deep
+def test_a_function_that_fails_gets_its_event_again(aws: Aws, names: Callable[[str], str]) -> None:
+    name = names("again")
+    began = datetime.now(UTC)
+    aws.deploy(name, stack(Probe=probe(Raise="once")), US)
+    assert datetime.now(UTC) - began > timedelta(seconds=60)
+    assert [body["Data"]["Type"] for body in ours(aws, f"{name}/")] == ["Create"]
 
 
 def test_an_update_cleans_up_in_a_status_of_its_own(aws: Aws, names: Callable[[str], str]) -> None:

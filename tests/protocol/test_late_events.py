@@ -185,6 +185,18 @@ def test_a_creation_that_comes_late_is_not_done_at_once(network: Lambda) -> None
     assert network.stored() == {}
 
 
+@pytest.mark.parametrize(("age", "waits"), [(29, False), (30, True)], ids=["prompt", "late"])
+def test_a_creation_that_lambda_may_have_delivered_before_is_not_done_at_once(
+    network: Lambda, age: float, waits: bool
+) -> None:
+    network.cloud.clock.slept.append(1 + age)
+    network.lag = ReadLag(2)
+    create = network.event(1, CREATE, exports({"A": "1"}))
+    network.deliver(create)
+    assert (sum(network.cloud.clock.slept) > 1 + age + 2 * network.lag.seconds) is waits
+    assert network.stored()
+
+
 @pytest.mark.parametrize("values", [{"A": "2"}, {"A": {"B": None}}], ids=["understood", "refused"])
 def test_a_rollback_goes_on_whatever_its_service_timeout(network: Lambda, values: object) -> None:
     old, new = exports({"A": "1"}, ServiceTimeout="20"), exports(values, ServiceTimeout="20")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.arns import Arn
+from strongref.contract.continuation import Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.contract.origin import ResponseHosts
 from strongref.errors import OUT_OF_TIME, StackLookupError, WaitInterruptedError
@@ -17,8 +18,10 @@ from strongref.protocol.ports import ResourceInfo, StackInfo
 from strongref.protocol.verification import (
     AHEAD,
     ASKING_SECONDS,
+    LAST_SECONDS,
     LATE_SECONDS,
     EventNotVerifiedError,
+    EventPendingError,
     EventRejectedError,
     EventVerifier,
 )
@@ -29,8 +32,6 @@ from tests.support.fake_ssm import EPOCH, FakeClock
 from tests.support.read_only_stacks import ReadOnlyStacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock
 
@@ -77,9 +78,14 @@ class Account(ReadOnlyStacks):
     def accepts(self, event: Event, lag: float = 2.0) -> bool:
         try:
             self.verifier(lag).check_expected(event, self.clock)
-        except EventRejectedError:
+        except (EventRejectedError, EventPendingError):
             return False
         return True
+
+    def arrives(self, seconds: float) -> Account:
+        """Let an event arrive so long after it was sent."""
+        self.clock.slept.append(seconds)
+        return self
 
 
 def event(kind: RequestType, physical_id: str = ID) -> Event:
@@ -179,13 +185,65 @@ def test_a_list_that_is_late_is_waited_for() -> None:
     )
 
 
-@pytest.mark.parametrize("wrapped", [lambda error: error, WaitInterruptedError], ids=["refused", "out of time"])
-def test_where_cloudformation_cannot_be_asked_the_event_is_not_carried_out(
-    wrapped: Callable[[StrongRefError], StrongRefError],
+DENIED = StackLookupError(STACK, REGION, "AccessDenied")
+SENT = event(UPDATE)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sent", "raised"),
+    [
+        (0, SENT, True),
+        (149, SENT, True),
+        (150, SENT, False),
+        (0, replace(SENT, requested=None), False),
+        (0, replace(SENT, continuation=Continuation(2, EPOCH)), False),
+        (20, replace(SENT, service_timeout=180), True),
+        (30, replace(SENT, service_timeout=180), False),
+    ],
+    ids=["first", "second", "third", "undated", "continuation", "in time", "too late for another"],
+)
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (None, EventRejectedError),
+        (DENIED, EventNotVerifiedError),
+        (WaitInterruptedError(DENIED), EventNotVerifiedError),
+    ],
+    ids=["not expected", "refused", "out of time"],
+)
+def test_an_event_that_is_not_verified_is_left_to_lambda_unless_that_was_the_last_delivery(
+    seconds: float, sent: Event, raised: bool, error: StrongRefError | None, expected: type[StrongRefError]
 ) -> None:
-    account = Account(None, error=wrapped(StackLookupError(STACK, REGION, "AccessDenied")))
-    with pytest.raises(EventNotVerifiedError, match="AccessDenied"):
-        account.accepts(event(UPDATE))
+    account = Account(listed("UPDATE_COMPLETE"), "UPDATE_COMPLETE", error=error).arrives(seconds)
+    with pytest.raises(EventPendingError if raised else expected, match="AccessDenied" if error else "wait for it"):
+        account.verifier().check_expected(sent, account.clock)
+
+
+IN_PROGRESS = listed("UPDATE_IN_PROGRESS")
+SAME_SECOND = replace(IN_PROGRESS, updated=EPOCH + timedelta(seconds=0.9))
+ANOTHER = replace(IN_PROGRESS, updated=EPOCH + timedelta(seconds=1))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "resource", "accepted"),
+    [(29, ANOTHER, True), (30, ANOTHER, False), (30, SAME_SECOND, True), (200, IN_PROGRESS, True)],
+    ids=["not late", "of another request", "of the same second", "undated"],
+)
+def test_a_late_delivery_counts_only_for_the_request_that_the_resource_is_in_progress_for(
+    seconds: float, resource: ResourceInfo, accepted: bool
+) -> None:
+    assert Account(resource).arrives(seconds).accepts(event(UPDATE)) is accepted
+
+
+def test_it_is_looked_at_when_reads_show_what_was_there_when_it_arrived() -> None:
+    account = Account(SAME_SECOND, later=(60 + 2.1, ANOTHER)).arrives(60)
+    assert not account.accepts(event(UPDATE))
+
+
+def test_a_late_delete_of_what_was_replaced_before_is_accepted() -> None:
+    replaced = replace(REPLACED, updated=EPOCH)
+    assert Account(replaced, CLEANUP).arrives(60).accepts(event(DELETE))
+    assert not Account(replace(REPLACED, updated=ANOTHER.updated), CLEANUP).arrives(60).accepts(event(DELETE))
 
 
 def test_it_is_not_asked_forever() -> None:
@@ -196,8 +254,11 @@ def test_it_is_not_asked_forever() -> None:
         return Account(listed("UPDATE_IN_PROGRESS"))
 
     verifier = EventVerifier(ResponseHosts(), lambda _partition: "amazonaws.com", stacks, ReadLag())
-    verifier.check_expected(event(UPDATE), FakeClock(remaining=800))
-    assert seen == [ASKING_SECONDS]
+    for seconds in (0, 150):
+        clock = FakeClock(remaining=800)
+        clock.slept.append(seconds)
+        verifier.check_expected(event(UPDATE), clock)
+    assert seen == [ASKING_SECONDS, LAST_SECONDS]
 
 
 def test_an_event_whose_time_is_over_is_rejected() -> None:

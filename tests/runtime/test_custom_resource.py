@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -16,11 +17,11 @@ from crhelper import CfnResource
 from strongref.contract.response import Response
 from strongref.errors import InvocationTimeoutError, PartialCreateError, ReinvokeError, StackLookupError, StrongRefError
 from strongref.log import logger
-from strongref.protocol.verification import EventNotVerifiedError
+from strongref.protocol.verification import EventNotVerifiedError, EventPendingError
 from strongref.runtime.custom_resource import CustomResource, is_failed_create
 from strongref.runtime.delivery import DeliveryError
 from tests.support.response_server import SIGNATURE, FakeContext, ResponseServer
-from tests.support.verifying import CREDULOUS
+from tests.support.verifying import CREDULOUS, CredulousVerifier
 from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -368,6 +369,43 @@ def test_who_does_not_come_back_in_time_is_answered_for_and_never_heard_again(
     assert answer["Status"] == "FAILED"
     assert answer["Reason"] == str(ReinvokeError("AccessDeniedException", InvocationTimeoutError()))
     assert answer["PhysicalResourceId"] == physical_id
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure(CredulousVerifier):
+    """Cannot verify an event: because of an error, or because it hangs until something says that it may go on."""
+
+    outcome: EventPendingError | threading.Event = field(kw_only=True)
+
+    def check_expected(self, event: Event, clock: Clock) -> None:  # noqa: ARG002
+        if isinstance(self.outcome, threading.Event):
+            self.outcome.wait(GIVE_UP_SECONDS)
+            raise InvocationTimeoutError
+        raise self.outcome
+
+
+def unsure(outcome: EventPendingError | threading.Event) -> CustomResource:
+    def call(*_: object) -> NoReturn:
+        pytest.fail("handled, or handed over")
+
+    verifier = Unsure(CREDULOUS.hosts, CREDULOUS.suffix, CREDULOUS.stacks, CREDULOUS.lag, outcome=outcome)
+    return CustomResource(call, call, verifier)
+
+
+def test_an_event_that_may_be_verified_later_is_raised_so_that_lambda_delivers_it_again(server: ResponseServer) -> None:
+    with pytest.raises(EventPendingError):
+        unsure(EventPendingError(RefusedError("no")))(load("create_import", server), FakeContext())
+    assert server.received == []
+
+
+def test_while_an_event_is_not_verified_the_watchdog_hands_nothing_over(
+    server: ResponseServer, soon_late: FakeContext
+) -> None:
+    stuck = Stuck(lambda: Response(NEW)).once_answered(server)
+    unsure(stuck.come_back)(load("create_import", server), soon_late)
+    (answer,) = server.answers
+    assert "it is not known whether CloudFormation sent the event" in answer["Reason"]
+    assert answer["PhysicalResourceId"] == UNFINISHED
 
 
 def test_the_handler_returns_only_after_an_answer_under_way_has_arrived(

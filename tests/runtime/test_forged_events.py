@@ -11,8 +11,10 @@ import pytest
 
 from strongref.contract.event import RequestType
 from tests.support.builders import stack_arn
-from tests.support.cloudformation.requests import ResourceRequest, response_url
+from tests.support.cloudformation.requests import SIGNED_FORMAT, ResourceRequest, response_url
 from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK
+from tests.support.faults.fault_types import ANSWER, FAULTS, Fault, FaultDuration, FaultType
+from tests.support.faults.functions import RETRY_WAITS
 from tests.support.faults.scenario import EU, US, exports, imports, text
 from tests.support.faults.wire import Wire
 from tests.support.faults.world import World
@@ -58,19 +60,19 @@ def event(world: World, function: str, kind: RequestType) -> ResourceRequest:
     return stack.request(kind, logical_id, wanted, "" if kind is CREATE else resource.physical_id, old)
 
 
-def raw_event(function: str, request: ResourceRequest) -> dict[str, Any]:
-    raw = request.raw("request-1", signed="20250101T000001Z")
+def raw_event(function: str, request: ResourceRequest, signed: str = "20250101T000001Z") -> dict[str, Any]:
+    raw = request.raw("request-1", signed=signed)
     return raw | ({"ResourceType": "Custom::ResourceLookup"} if function == "lookup" else {})
 
 
 def deliver(
-    world: World, function: str, raw: dict[str, Any], asked: ResourceRequest | None = None
+    world: World, function: str, raw: dict[str, Any], asked: ResourceRequest | None = None, fault: Fault | None = None
 ) -> tuple[Delivery, bool]:
     """Invoke a function while CloudFormation waits for `asked`, or for nothing; and whether anything was written."""
     before = world.state()
     region = US if function != "exporter" else EU
     with world.stacks[asked.stack].asking(asked) if asked else nullcontext():
-        delivery = world.functions.deliver(function, region, raw, Wire(world.time), 900)
+        delivery = world.functions.deliver(function, region, raw, Wire(world.time, fault, 0), 900)
     return delivery, bool(world.state().differences(before))
 
 
@@ -133,6 +135,40 @@ def test_a_field_that_is_not_cloudformations_is_not_believed(
     delivery, written = deliver(world, function, raw | other_fields(raw)[field], asked)
     check_rejected(delivery, counted, written=written)
     assert "example.org" not in delivery.printed
+
+
+def now(world: World) -> str:
+    return world.now().strftime(SIGNED_FORMAT)
+
+
+THROTTLED = next(each for each in FAULTS if each.name == "throttled until the time is up")
+
+
+@pytest.mark.parametrize(("function", "kind"), [("exporter", UPDATE), ("importer", DELETE)])
+def test_an_event_that_cannot_be_verified_at_first_is_done_when_it_comes_again(
+    function: str, kind: RequestType, world: World, counted: list[Mapping[str, int]]
+) -> None:
+    asked = event(world, function, kind)
+    raw, began = raw_event(function, asked, now(world)), world.time.seconds
+    delivery, _ = deliver(world, function, raw, asked, THROTTLED)
+    assert [each["Status"] for each in delivery.answers] == ["SUCCESS"]
+    assert not {"Errors", "EventsRejected"} & set().union(*counted)
+    assert world.time.seconds - began > RETRY_WAITS[0]
+    first = [call.took_effect for call in delivery.calls].index(True)
+    assert first > 1
+    assert {call.action for call in delivery.calls[: first + 1]} == {"DescribeStackResource"}
+
+
+def test_one_that_is_never_verified_fails_when_it_does_not_come_again(world: World) -> None:
+    asked = event(world, "importer", UPDATE)
+    denied = Fault("denied", FaultType.DENIED, FaultDuration.ACTION)
+    raw, began = raw_event("importer", asked, now(world)), world.time.seconds
+    with patch.object(Wire, "_concerns", lambda *call: call[2] in ASKING):
+        delivery, written = deliver(world, "importer", raw, asked, denied)
+    assert "AccessDenied" in delivery.answers[0]["Reason"]
+    assert [call.action for call in delivery.calls] == ["DescribeStackResource"] * 3 + [ANSWER]
+    assert not written
+    assert world.time.seconds - began > sum(RETRY_WAITS)
 
 
 @pytest.mark.parametrize(("function", "kind"), [("exporter", UPDATE), ("importer", DELETE)])

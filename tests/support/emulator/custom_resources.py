@@ -1,16 +1,19 @@
 """Custom resources' requests as AWS makes them: the resource is listed in progress, and the response URL names it.
 
-The emulator lists a resource once it has been created, and its response URLs have neither a name nor a date.
+The emulator lists a resource once it has been created, and its response URLs have neither a name nor a date. It does
+not deliver an event again where its function has failed.
 """
 
 from __future__ import annotations
 
 import threading
-from contextvars import ContextVar
+import time
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ministack.core.responses import now_iso
+from ministack.services import lambda_svc
 from ministack.services.cloudformation import custom_resource, handlers
 
 from tests.support.emulator import answers
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     Action = Callable[[Any], tuple[int, Any, Any]]
 
 _LISTING = ("DescribeStackResource", "DescribeStackResources", "ListStackResources")
+
+_RETRY_WAITS = (60.0, 120.0)
+"""Seconds before a failed event is delivered again (AWS: Lambda, asynchronous invocation)."""
 
 _of: ContextVar[str] = ContextVar("of", default="")
 """Whose response URL is made: the stack's ID and the logical ID, as they are in its key."""
@@ -35,6 +41,7 @@ def install() -> None:
     """Patch the request of a custom resource, its response URL, and the lists of resources."""
     custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
     custom_resource._response_url = response_url
+    lambda_svc._execute_function_with_config_scope = again(lambda_svc._execute_function_with_config_scope)
     handlers._resolve_stack = with_progress(handlers._resolve_stack)
     for action in _LISTING:
         handlers._ACTION_HANDLERS[action] = listing(handlers._ACTION_HANDLERS[action])
@@ -69,6 +76,24 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
             hide(stack_id, logical_id)
 
     return invoking
+
+
+def again(execute: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """An execution that is repeated if it fails, while CloudFormation waits: only those of custom resources."""
+
+    def repeat(func: object, event: object) -> None:
+        for wait in _RETRY_WAITS:
+            time.sleep(wait)
+            if not execute(func, event).get("error"):
+                return
+
+    def executing(func: object, event: object) -> dict[str, Any]:
+        done = execute(func, event)
+        if _of.get() and done.get("error"):
+            threading.Thread(target=copy_context().run, args=(repeat, func, event), daemon=True).start()
+        return done
+
+    return executing
 
 
 def show(stack_id: str, logical_id: str, request_type: str, resource_type: str, physical_id: str) -> None:

@@ -21,6 +21,7 @@ import urllib3
 import strongref.runtime.wiring
 from strongref.errors import StrongRefError
 from strongref.log import logger
+from strongref.protocol.verification import EventPendingError
 from tests.support.builders import ACCOUNT
 from tests.support.faults.fake_time import SpinningError
 from tests.support.faults.fault_types import ANSWER, FaultType
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 HANDLERS = Path(__file__).resolve().parents[3] / "handlers"
 SECONDS = 900.0
 """What the template gives the functions."""
+
+RETRY_WAITS = (60.0, 120.0)
+"""Before Lambda delivers an event again that the function has raised (AWS: Lambda, asynchronous invocation)."""
 
 STATUSES = {FaultType.THROTTLED: 429, FaultType.BROKEN: 500, FaultType.DENIED: 403}
 
@@ -121,7 +125,7 @@ class Functions:
                 logging.getLogger().removeHandler(everything)
 
     def deliver(self, function: str, region: str, event: dict[str, Any], wire: Wire, seconds: float) -> Delivery:
-        """Have Lambda invoke a function, and every invocation that it hands over to.
+        """Have Lambda invoke a function, and every invocation that it hands over to, or leaves to Lambda.
 
         Args:
             function: the name of its folder.
@@ -136,10 +140,11 @@ class Functions:
         self._printed.truncate()
         died, raised, errors = False, None, []
         self._next = [event]
-        invocations = 0
+        invocations, waits = 0, list(RETRY_WAITS)
         while self._next:
             raw = self._next.pop(0)
             invocations += 1
+            raised = None
             random.seed(f"{self._time.seconds} {invocations}")  # the same pauses and names of fences in each run
             wire.begin(seconds)
             self._time.spins = False
@@ -149,6 +154,9 @@ class Functions:
                 died = True
             except StrongRefError as error:
                 raised = error
+                if isinstance(error, EventPendingError) and waits:
+                    self._time.sleep(waits.pop(0))
+                    self._next.insert(0, raw)
             except (Exception, SpinningError) as error:  # noqa: BLE001 (whatever it is, it is reported)
                 errors.append(f"{type(error).__name__} was raised")
             if self._time.spins:

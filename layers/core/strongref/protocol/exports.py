@@ -18,7 +18,7 @@ from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.unreached import EventPlaces
-from strongref.protocol.verification import is_in_use
+from strongref.protocol.verification import LATE_DELIVERY, is_in_use
 
 if TYPE_CHECKING:
     from strongref.contract.response import Response
@@ -58,8 +58,9 @@ class Exporter:
         places = EventPlaces(self.ports, event, wanted, clock, list(wanted.destinations), IndexEntry(event.stack))
         attempt = ExportAttempt(self.ports, event, wanted, clock, now, may_have_written=continues, places=places)
         creates = event.request_type is RequestType.CREATE and not continues
+        is_prompt = now < (event.requested or now) + LATE_DELIVERY
         with attempt.leftovers_reported():
-            done = self._carry_out(attempt, holder, at_first=creates)
+            done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
         return wanted.responded(done.stored, done.reason)
 
     def _carry_out(self, attempt: ExportAttempt, holder: FenceHolder, *, at_first: bool) -> ExportResult:

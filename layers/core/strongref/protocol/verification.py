@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 ASKING_SECONDS = 60.0
 """How long CloudFormation is asked if it does not answer."""
 
+LAST_SECONDS = 180.0
+"""The same for a delivery that is the last one."""
+
+LATE_DELIVERY = timedelta(seconds=30)
+"""The age from which an event may be one that the function has raised: Lambda waits for one minute before it delivers
+an event a second time, and for two before the last time (AWS: Lambda Developer Guide, asynchronous invocation)."""
+
+MAY_RAISE = timedelta(minutes=2, seconds=30)
+"""The age up to which an event comes again if it is raised. The last delivery is after three minutes, or a bit less."""
+
 LATE_SECONDS = 5.0
 """How long it is asked again, in addition to the bound of lagging reads, while it says that it does not wait."""
 
@@ -53,6 +63,13 @@ class EventNotVerifiedError(StrongRefError):
 
     error: StrongRefError
     sentence = "{error} So it is not known whether CloudFormation sent the event, and nothing more was done for it."
+
+
+class EventPendingError(StrongRefError):
+    """An event that may be verified later. The function has to raise this, so that Lambda delivers the event again."""
+
+    error: StrongRefError
+    sentence = "{error} Lambda delivers the event again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +107,29 @@ class EventVerifier:
         """Ask CloudFormation whether it waits for the response to an event.
 
         Raises:
+            EventPendingError: it does not, or it cannot be asked; both may have changed when the event comes again.
             EventRejectedError: it does not.
             EventNotVerifiedError: it cannot be asked.
         """
-        asking = Until(clock, clock.now() + timedelta(seconds=ASKING_SECONDS))
+        is_last = not _comes_again(event, clock.now())
+        try:
+            self._ask(event, clock, LAST_SECONDS if is_last else ASKING_SECONDS)
+        except (EventRejectedError, EventNotVerifiedError) as error:
+            if is_last:
+                raise
+            raise EventPendingError(error) from None
+
+    def _ask(self, event: Event, clock: Clock, seconds: float) -> None:
+        asking = Until(clock, clock.now() + timedelta(seconds=seconds))
         stacks = self.stacks(event.stack_arn.account, asking)
+        sent = None if event.continuation else event.requested
+        if late := sent is not None and clock.now() >= sent + LATE_DELIVERY:
+            self.lag.settle(clock)  # Meanwhile, CloudFormation may have sent another request.
         until = clock.now() + timedelta(seconds=2 * self.lag.seconds + LATE_SECONDS)
         unexpected = EventRejectedError("CloudFormation does not wait for it")
         was_asked = False
         try:
-            while not self._is_expected(event, stacks, clock):
+            while not self._is_expected(event, stacks, clock, late=late):
                 was_asked = True
                 if clock.now() >= until:
                     raise unexpected
@@ -110,8 +140,10 @@ class EventVerifier:
                 raise unexpected from None
             raise EventNotVerifiedError(failed) from None
 
-    def _is_expected(self, event: Event, stacks: Stacks, clock: Clock) -> bool:
+    def _is_expected(self, event: Event, stacks: Stacks, clock: Clock, *, late: bool) -> bool:
         resource = stacks.resource(event.stack, event.logical_id)
+        if late and _is_older(event, resource):
+            return False
         if is_in_progress(event, resource):
             return True
         if not _is_replaced(event, resource, stacks):
@@ -120,6 +152,16 @@ class EventVerifier:
             return True
         self.lag.settle(clock)  # What is not listed may have come back a moment ago.
         return _is_replaced(event, stacks.resource(event.stack, event.logical_id), stacks)
+
+
+def _comes_again(event: Event, arrived: datetime) -> bool:
+    """Whether Lambda delivers an event again, in time, if the function raises it.
+
+    A continuation comes from an event that was verified. Without a date, the last delivery looks like the first.
+    """
+    if event.continuation or event.requested is None:
+        return False
+    return arrived < event.requested + min(MAY_RAISE, timedelta(seconds=event.service_timeout) - MAY_RAISE)
 
 
 def _is_replaced(event: Event, resource: ResourceInfo | None, stacks: Stacks) -> bool:
@@ -151,10 +193,14 @@ def is_superseded(event: Event, stacks: Stacks, tolerance: timedelta = timedelta
     if event.requested is None:
         return False
     resource = stacks.resource(event.stack, event.logical_id)
-    if resource is None or not resource.in_progress:
-        return True
-    updated = resource.updated and resource.updated.replace(microsecond=0)
-    return updated is not None and updated > event.requested + tolerance
+    return resource is None or not resource.in_progress or _is_older(event, resource, tolerance)
+
+
+def _is_older(event: Event, resource: ResourceInfo | None, tolerance: timedelta = timedelta()) -> bool:
+    """Whether a resource's status has changed after an event was sent. The event's date has whole seconds."""
+    if event.requested is None or resource is None or resource.updated is None:
+        return False
+    return resource.updated.replace(microsecond=0) > event.requested + tolerance
 
 
 def is_given_up(event: Event, stacks: Stacks) -> bool:

@@ -30,7 +30,7 @@ from strongref.errors import (
 )
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
-from strongref.protocol.verification import EventNotVerifiedError, EventRejectedError, EventVerifier
+from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError, EventVerifier
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
@@ -84,6 +84,7 @@ class CustomResource:
         Raises:
             DeliveryError: the response could not be delivered; raised, so that Lambda invokes the function again.
             ReinvokeError: it is unknown whether another invocation continues; raised for the same reason.
+            EventPendingError: it may be verified later; likewise.
         """
         function = Arn.of(context.invoked_function_arn)
         start_invocation_log(context.aws_request_id)
@@ -132,12 +133,14 @@ class _Invocation:
         self._clock = SystemClock.of(context, at_most=self._continuation.seconds_left(_now()))
         self._lock = threading.Lock()
         self._finished = False
+        self._verified = False
         self._counts: Counter[str] = Counter()
 
     def run(self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier) -> None:
         """Run the use case, if CloudFormation waits for it, and respond with its result."""
         try:
             verifier.check_expected(self.event, self._clock)
+            self._verified = True
             if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
                 response = Response(self.event.physical_id or "")
             else:
@@ -178,7 +181,10 @@ class _Invocation:
 
     def fail(self, error: StrongRefError) -> None:
         with self._finish() as first:
-            if first:
+            if first and isinstance(error, EventPendingError):
+                logger.info("An event is left to Lambda", extra={"error": str(error)})
+                self.error_to_raise = error
+            elif first:
                 self._respond_failed(error)
 
     @contextmanager
@@ -203,6 +209,9 @@ class _Invocation:
         continuation = self._continuation
         if _now() >= continuation.continues_until:
             self.fail(ServiceTimeoutError(continuation.invocation, continuation.timeout, error))
+            return
+        if not self._verified:  # It never invokes itself for an event that may not be CloudFormation's.
+            self.fail(EventNotVerifiedError(error))
             return
         with self._finish() as first:
             if not first:
