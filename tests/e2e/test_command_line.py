@@ -150,7 +150,7 @@ def test_doctor_heals_what_is_safe(shell: Shell, world: World) -> None:
     ssm.put_parameter(Name=world.name("B"), Value="by hand", Type="String", Overwrite=True)
     ssm.delete_parameter(Name=world.name("Map/C"))
     world.aws.put_foreign(US, world.name("Mine"))
-    world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
+    world.aws.client("ssm", EU).delete_parameters(Names=[*world.all_stored(EU)])
     assert findings(shell, world) == {"changed-by-hand", "missing", "foreign", "index-entry"}
     done = shell.run("doctor", "--region", US, "--fix")
     assert (done.status, done.err) == (2, "strongref: nothing was changed: give --yes where nobody can be asked\n")
@@ -299,7 +299,7 @@ def test_a_change_by_hand_makes_no_importer_outdated(shell: Shell, world: World)
 
 
 def test_a_stack_whose_index_entry_is_lost_is_found_everywhere(shell: Shell, world: World) -> None:
-    world.aws.client("ssm", EU).delete_parameter(Name=f"/strongref/index/{world.producer}/Exports")
+    world.aws.client("ssm", EU).delete_parameters(Names=[*world.all_stored(EU)])
     (uses,) = shell.ask("who", world.producer, "--region", EU)["stacks"]
     assert [each["region"] for each in uses["exports"]] == [US] * 3
 
