@@ -111,6 +111,28 @@ def test_a_region_that_was_never_reached_is_passed_over_by_the_rollback(
     assert {each: cloud.texts(each) for each in (US, EU)} == {US: {}, EU: {}}
 
 
+@pytest.mark.parametrize(
+    "more", [{"OnChange": "propagate"}, {"Revision": "2"}, {"SecureKeys": ["Z"]}, {"Values": None}]
+)
+def test_an_update_that_changes_no_value_is_rolled_back_in_a_lost_region_as_well(
+    cloud: Cloud, more: dict[str, Any]
+) -> None:
+    """Of these, the last two are refused at once."""
+    deploy(cloud, {"A": "a1"}, US, AP)
+    lose(cloud)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {"A": "a1"}, US, AP, **more)
+    assert status(cloud) == ROLLED_BACK
+
+
+def test_a_bad_update_that_also_has_a_mistyped_region_is_rolled_back(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    lose(cloud)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {"A": ""}, US, AP)
+    assert status(cloud) == ROLLED_BACK
+
+
 def test_a_region_that_an_export_without_values_gets_is_passed_over_too(cloud: Cloud) -> None:
     deploy(cloud, {}, US)
     lose(cloud)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
+from strongref.contract.index import IndexEntry
 from strongref.contract.names import ExportScope
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
-from strongref.errors import BadRequestError, StrongRefError, UnfinishedError
+from strongref.errors import BadRequestError, StoreError, StrongRefError, UnfinishedError
 from strongref.protocol.export_index import ExportIndex
+from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.snapshot import Destination, recorded_scopes
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports
 
@@ -41,6 +43,7 @@ class ExportEvent:
     # where it may have left something for properties that cannot be understood. They were refused, or understood by
     # another version; what is stored says which
     unclear_regions: tuple[str, ...] = ()
+    is_delete: bool = False
 
     @classmethod
     def parse(cls, event: Event) -> ExportEvent:
@@ -58,7 +61,9 @@ class ExportEvent:
             unclear = () if leaving else readable_regions(event.properties, stack)
             if not leaving and not unclear and event.physical_id == own_id:
                 raise BadRequestError("Region", _UNCLEAR)
-            return cls(export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear)
+            return cls(
+                export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear, is_delete=True
+            )
         request = ExportRequest.parse(event.properties, stack)
         old_properties = event.old_properties
         former = None if old_properties is None else accepted(ExportRequest.parse, old_properties, stack)
@@ -89,26 +94,25 @@ class ExportEvent:
         If properties are unclear, with those of their regions where the Export has a record as well.
         """
         known, producer = {(each.region, each.scope) for each in self.destinations}, self.export.producer
+        entry = IndexEntry(self.export.stack)
         try:
-            named = ExportIndex(ports.stores(producer.region, clock), self.export).read().places
+            entry = ExportIndex(ports.stores(producer.region, clock), self.export).read()
         except UnfinishedError:
             raise
         except StrongRefError:  # It is needed for more only where the places themselves are not known.
             if self.unclear_regions:
                 raise
-            named = frozenset()
-        found = [
-            (place.region, ExportScope(place.consumer, producer))
-            for place in sorted(named)
-            if place.account == producer.account
-        ]
-        found += [
-            (region, scope)
-            for region in self.unclear_regions
-            for scope in recorded_scopes(ports.stores(region, clock), self.export)
-        ]
-        residual = bool(self.former)
-        more = {at: Destination(*at, {}, is_residual=residual) for at in found if at not in known}
+        named = sorted(place for place in entry.places if place.account == producer.account)
+        found = [(place.region, ExportScope(place.consumer, producer)) for place in named]
+        for region in self.unclear_regions:
+            try:
+                store = ports.stores(region, clock)
+                found += [(region, scope) for scope in recorded_scopes(store, self.export)]
+            except StoreError as error:
+                # An Update that is not understood has written nowhere, nor an Export where the index does not name it.
+                if not is_out_of_reach(error) or (self.is_delete and not entry.is_exact):
+                    raise
+        more = {at: Destination(*at, {}, is_residual=bool(self.former)) for at in found if at not in known}
         return replace(self, destinations=(*self.destinations, *more.values()))
 
     def responded(self, stored: Collection[StoredExports], reason: str = "") -> Response:

@@ -14,10 +14,11 @@ from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.export_event import ExportEvent, physical_id
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.snapshot import read_scope
-from strongref.protocol.unreached import EventPlaces
+from strongref.protocol.unreached import EventPlaces, note_denied
 from strongref.protocol.verification import LATE_DELIVERY, is_in_use
 
 if TYPE_CHECKING:
@@ -39,13 +40,18 @@ class Exporter:
             StrongRefError: it is refused, or failed; a `PartialCreateError` where a Create may have begun to write, so
                 that CloudFormation's Delete finds what it left.
         """
-        wanted = ExportEvent.parse(event)
+        try:
+            wanted = ExportEvent.parse(event)
+            self._check_service_timeout(event, clock)
+        except BadRequestError:
+            if event.request_type is RequestType.UPDATE:
+                note_denied(self.ports, event, clock)
+            raise
         own_id = physical_id(event.stack_arn, event.logical_id)
         # A Delete may be of an ID that CloudFormation made up, while the Export goes on under its own.
         is_made_up = event.request_type is RequestType.DELETE and event.physical_id != own_id
         if is_made_up and is_in_use(self.ports.stacks, event.stack, event.logical_id, own_id):
             return wanted.response
-        self._check_service_timeout(event, clock)
         if wanted.unchanged and (stored := self._up_to_date(wanted, clock)):
             return wanted.responded(stored)
         if event.request_type is not RequestType.CREATE:
@@ -92,9 +98,14 @@ class Exporter:
     def _up_to_date(self, wanted: ExportEvent, clock: Clock) -> list[StoredExports] | None:
         """What is stored, if every destination has what it should: then nothing is written, not even a fence."""
         inspector, found = TagInspector(self.ports.stacks), []
-        for each in wanted.destinations:
-            store = self.ports.stores(each.region, clock)
-            found.append(read_scope(store, each.scope, wanted.export, inspector))
-            if not is_up_to_date(wanted.export, each.wanted, found[-1], each.hold):
-                return None
+        try:
+            for each in wanted.destinations:
+                store = self.ports.stores(each.region, clock)
+                found.append(read_scope(store, each.scope, wanted.export, inspector))
+                if not is_up_to_date(wanted.export, each.wanted, found[-1], each.hold):
+                    return None
+        except StoreError as error:
+            if not is_out_of_reach(error):
+                raise
+            return None
         return found

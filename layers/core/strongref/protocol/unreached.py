@@ -17,11 +17,12 @@ from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.protocol.snapshot import Destination, read_scope
+from strongref.protocol.stored_exports import ExportIdentity
 from strongref.protocol.verification import is_superseded
 from strongref.refusals import OutOfReachError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from strongref.contract.event import Event
     from strongref.contract.index import Place
@@ -172,18 +173,8 @@ class EventPlaces:
         return entry.is_exact and is_superseded(self.event, self.ports.stacks)
 
     def _note_denied(self, phase: Phase, out: Iterable[Destination]) -> None:
-        """Note what the next rollback may pass over. What this Update has begun to write has the same date."""
-        if phase is not Phase.UPDATE or self.event.requested is None:
-            return
-        try:
-            stack, index = self.ports.stacks.by_arn(self.event.stack), self.index(self.clock)
-            if stack and "ROLLBACK" not in stack.status:
-                entry = index.read()
-                places = [each.place for each in out]
-                noted = [each for each in places if each in entry.places or not entry.is_exact]
-                index.note(DENIED, noted, self.event.requested)
-        except StrongRefError as error:  # The update's own reason is what its user has to see.
-            logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
+        if phase is Phase.UPDATE:
+            note_denied(self.ports, self.event, self.clock, [each.place for each in out])
 
     def _are_right(self, places: Iterable[Destination]) -> bool:
         """Whether places that cannot be written to can be read, and have all that is wanted: that needs no fence."""
@@ -206,3 +197,30 @@ class EventPlaces:
         stored = read_scope(store, at.scope, export, TagInspector(self.ports.stacks))
         left = keys_to_inspect(export, at.wanted, stored, self.wanted.rewrite)
         return not left and is_up_to_date(export, at.wanted, stored, at.hold)
+
+
+def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place] = ()) -> None:
+    """Note which places an Update could not reach that is refused before its first write: by default, all named ones.
+
+    The next rollback may pass over them. What the Update has begun to write has the same date, which forbids that.
+    """
+    index = ExportIndex(ports.stores(event.stack_arn.region, clock), ExportIdentity(event.stack, event.logical_id))
+    try:
+        entry = index.read()
+        lost = out or [each for each in entry.places if not _is_reached(ports, each, clock)]
+        if not lost or event.requested is None:
+            return
+        ports.lag.settle(clock)  # Since the event was sent: the phase is certain.
+        stack = ports.stacks.by_arn(event.stack)
+        if stack and "ROLLBACK" not in stack.status:
+            index.note(DENIED, [each for each in lost if each in entry.places or not entry.is_exact], event.requested)
+    except StrongRefError as error:  # The update's own reason is what its user has to see.
+        logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
+
+
+def _is_reached(ports: Ports, place: Place, clock: Clock) -> bool:
+    try:
+        ports.stores(place.region, clock).under("/strongref/fences/_")
+    except StoreError as error:
+        return not is_out_of_reach(error)
+    return True
