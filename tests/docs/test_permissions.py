@@ -22,7 +22,7 @@ from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
 from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
-from strongref.errors import PartialCreateError
+from strongref.errors import PartialCreateError, UndecryptableError
 from strongref.lookup.custom_resource import ResourceLookup
 from strongref.lookup.search import Finder
 from strongref.protocol.findings import Finding, FindingType
@@ -254,22 +254,38 @@ class WatchedResources:
 def live_without_a_key(cloud: Watched) -> None:
     """Secret values are exported next to others, and their KMS key cannot be used for a while."""
 
+    def imports(*names: str, **more: str) -> dict[str, Any]:
+        return {
+            "Imports": {"From": {"Stack": "vault", "Region": EU}, "Names": list(names), "Consumer": "locked", **more}
+        }
+
+    def roll_back() -> None:
+        with pytest.raises(UndecryptableError):
+            cloud.deploy("site", US, imports("X"))
+
     def exports(**more: Any) -> dict[str, Any]:
         return {"Region": [US, EU], "Consumer": "locked", "Values": {"P": "1", "Q": "1"}, "SecureKeys": ["P"], **more}
 
     cloud.deploy("vault", EU, {"Exports": exports()})
+    cloud.deploy("site", US, imports("P"))
     for region in (US, EU):
         cloud.ssm(region).lock()
     more = exports(Values={"R": "1"}, SecureKeys=[])
     cloud.deploy("vault", EU, {"Exports": exports(), "More": more})
-    cloud.deploy(
-        "site", US, {"Imports": {"From": {"Stack": "vault", "Region": EU}, "Names": ["Q"], "Consumer": "locked"}}
-    )
+    cloud.deploy("page", US, imports("Q"))
+    roll_back()
     for region in (US, EU):
         assert FindingType.UNDECRYPTABLE in {finding.kind for finding in cloud.tend(region)}
+    locked = cloud.ssm(US).locked
     for region in (US, EU):
         cloud.ssm(region).locked = {}
+    cloud.deploy("site", US, imports("P", Revision="2"))
+    cloud.ssm(US).locked = locked
+    roll_back()
+    cloud.ssm(US).locked = {}
+    cloud.delete("page", US)
     cloud.delete("site", US)
+    cloud.tend(US)
     cloud.delete("vault", EU)
 
 

@@ -284,7 +284,7 @@ def test_what_an_exporter_is_changing_is_left_for_the_next_time(cloud: Cloud) ->
     cloud.ssm(US).delete_parameters(Names=[name("B")])
     put_up_fence(cloud, "Exports.1", 600)
     tended = tend(cloud)
-    assert [each.busy for each in tended] == [False, True, False, False]
+    assert [each.busy for each in tended] == [False, True, False, False, False]
     assert counted(tended) == Counter(Values=1)  # Neither repaired, nor reported to a person.
     assert f"{SCOPE}/B" not in cloud.values(US)
 

@@ -87,6 +87,9 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "hold-foreign": lambda: refusals.HoldFailedError(HOLD, EU, FOREIGN),
     "hold-failed": lambda: refusals.HoldFailedError(HOLD, EU, "Resource handler returned message: Rate exceeded"),
     "too-many-claims": lambda: refusals.TooManyClaimsError(["VpcId"], PRODUCER),
+    "partly-imported": lambda: refusals.PartlyImportedError(
+        ["CertArn"], ["Zone"], ["Policy"], str(refusals.ChangingError(PRODUCER, "another deployment"))
+    ),
     "too-large": lambda: ResponseTooLargeError(5206, ["Policy", "SubnetIds"]),
     "too-large-alone": lambda: ResponseTooLargeError(5206, ["Policy"], ["Policy"]),
     "denied": lambda: errors.AccessDeniedError("PutParameter", "AccessDeniedException", CERT, US),

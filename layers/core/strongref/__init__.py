@@ -30,8 +30,8 @@ An event of an Export passes these stages:
 `protocol.export_attempt` is the stages from read to apply, one after the other.
 
 An event of an Import is read by `protocol.imports`, in the same phases. `ClaimAttempt` in `protocol.claims` reads,
-claims and verifies, and `ClaimRelease` in `protocol.cleanup` releases and cleans up. `protocol.janitor` repairs what no
-event does.
+claims and verifies, and `ClaimRelease` in `protocol.cleanup` releases and cleans up. If it cannot claim everything in a
+rollback, `protocol.import_rollback` decides for each key. `protocol.janitor` repairs what no event does.
 
 Nothing is public but `__version__`: this is the Lambda layer.
 """

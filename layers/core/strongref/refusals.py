@@ -271,6 +271,25 @@ class HoldFailedError(StrongRefError):
     )
 
 
+class PartlyImportedError(StrongRefError):
+    """A rollback did not get everything that its import names, protected as ever."""
+
+    unprotected: Sequence[str]
+    gone: Sequence[str]
+    too_large: Sequence[str]
+    why: str  # why the first of the unprotected could not be claimed
+
+    def __str__(self) -> str:
+        kinds = {
+            "Not protected": self.unprotected,
+            "Left out, as not exported or not readable": self.gone,
+            "Left out, as too large for one CloudFormation response": self.too_large,
+        }
+        found = [f"{what}: {brief(map(attribute_name, keys))}." for what, keys in kinds.items() if keys]
+        last = "When that is resolved, deploy this stack with another Revision of its Import."
+        return f"{cut(' '.join([*found, self.why]).strip(), REASON_LIMIT - 1 - len(last))} {last}"
+
+
 class TooManyClaimsError(KeysError):
     counted = ErrorMetric.REJECTED
     producer: str

@@ -110,6 +110,7 @@ _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.CLEANED_UP: "it went with its consumer; if someone deleted it, strongref republish restores it",
     FindingType.RESTORED: "its claims were lost; deploy its importers with another Revision",
     FindingType.CHANGED_BY_HAND: "deploy the producer with another Revision of its Export",
+    FindingType.UNCLAIMED: "deploy the stack with another Revision of the Import, which does not protect",
     FindingType.FOREIGN: "no stack that exports here made it; move or delete it",
     FindingType.UNHELD: "--fix makes the hold",
     FindingType.HOLD_PENDING: "wait for the producer's deployment",

@@ -14,6 +14,7 @@ from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
+from strongref.contract.unclaimed import UNCLAIMED
 from strongref_cli.transform.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
         _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
         _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
         _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
+        # What a rollback could not claim.
+        _Statement("Unclaimed", ("ssm:GetParameters", *_CHANGE), [facts.parameter(region, f"{UNCLAIMED}/{stack}/*")]),
         # If a KMS key cannot be used: each SecureString alone.
         _Statement("OneByOne", ("ssm:GetParameters",), listed),
         # When the stack is deleted: everything left below its prefix, unless another stack claims it.

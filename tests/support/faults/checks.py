@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import CLAIM_TAG
+from strongref.contract.unclaimed import UNCLAIMED
+from tests.support.cloudformation.requests import ResourceRequest
+from tests.support.cloudformation.stacks import ROLLBACK
 from tests.support.faults.scenario import FOREIGN
 from tests.support.faults.world import SECRET, JanitorVisit, outcome, released_claim
 from tests.support.invariants import EXPORTS, Reference, lost, stored, unindexed, value_of
@@ -74,6 +77,11 @@ class DeliveryChecks:
             key == released_claim(self.request) for found in there.values() for key, _ in found.tags
         ):
             yield "the claim is not released"
+        is_rollback = (
+            isinstance(self.request, ResourceRequest) and self.world.stacks[self.request.stack].status == ROLLBACK
+        )
+        if not is_rollback and any(name.startswith(UNCLAIMED) for _, name in there):
+            yield "something was returned without protection"
         yield from sorted(unindexed(there) - self.unindexed)
         yield from delivery.errors
         for line in delivery.printed.splitlines():

@@ -11,6 +11,7 @@ from tests.support.faults.scenario import (
     Deploy,
     Erase,
     FailStacks,
+    Lock,
     Phase,
     Scenario,
     Step,
@@ -153,6 +154,28 @@ IMPORTING = (
         (*CLAIMED, Deploy("web", US, {"Imports": imports("B")}, cleanup=False)),
         change(imports("A"), ROLLBACK),
         claimed=(at("A"), at("B")),
+    ),
+    Scenario(
+        "import: update rolls another one back to a value that is gone",
+        (
+            *PUBLISHED,
+            Deploy("web", US, {"Imports": imports("A", "B", Strength="weak")}),
+            Deploy("web", US, {"Imports": imports("B")}, cleanup=False),
+            Deploy("network", EU, {"Exports": exports({"B": ABC["Values"]["B"]})}),
+        ),
+        change(imports("A", "B", Strength="weak"), ROLLBACK),
+        claimed=(at("B"),),
+    ),
+    Scenario(
+        "import: update rolls another one back to a value whose key is gone",
+        (
+            Deploy("network", EU, {"Exports": ABC, "More": exports({"P": text("secure-p")}, SecureKeys=["P"])}),
+            Deploy("web", US, {"Imports": imports("A", "P")}),
+            Deploy("web", US, {"Imports": imports("B")}, cleanup=False),
+            Lock(US),
+        ),
+        change(imports("A", "P"), ROLLBACK),
+        claimed=(at("A"), at("B"), at("P")),
     ),
     Scenario(
         "import: delete of the generation before",

@@ -137,6 +137,16 @@ class Erase:
 
 
 @dataclass(frozen=True)
+class Lock:
+    """From now on the KMS key of a region cannot be used."""
+
+    region: str
+
+    def take(self, world: World) -> None:
+        world.ssm(self.region).lock()
+
+
+@dataclass(frozen=True)
 class Foreign:
     """A parameter that is not strongref's; with a stack's name, tagged as that stack's."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX
 from strongref.contract.record import Record
+from strongref.contract.unclaimed import UNCLAIMED
 from tests.support.invariants import FENCES, RECORDS, Name, records, stored
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccountState:
-    """What is stored, without fences.
+    """What is stored, without fences, and without notes of what a rollback could not claim because of a fault.
 
     Attributes:
         parameters: the values, and all that is not strongref's: type, text and tags.
@@ -38,7 +39,7 @@ class AccountState:
             {
                 (region, name): (found.kind, found.text, found.tags)
                 for (region, name), found in there.items()
-                if not name.startswith((RECORDS, FENCES, INDEX))
+                if not name.startswith((RECORDS, FENCES, INDEX, UNCLAIMED))
             },
             {
                 (region, f"{path}/{logical_id}"): record

@@ -13,7 +13,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.ports import NewStack, Ports, ResourceInfo, StackInfo
-from strongref.protocol.time import CLOCK_SKEW_SECONDS, Patience
+from strongref.protocol.time import CLOCK_SKEW_SECONDS, OnClock, Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
 from tests.support.cloud import UNLIMITED, carry_out
@@ -214,8 +214,11 @@ def remember_held() -> tuple[type[ClaimAttempt], str, Callable[[ClaimAttempt], M
 
     def holding(claiming: ClaimAttempt) -> Mapping[Key, Value]:
         held = claim(claiming)
-        if isinstance(claiming.clock, Invocation):
-            claiming.clock.held = held
+        clock = claiming.clock
+        while isinstance(clock, OnClock):
+            clock = clock.clock
+        if isinstance(clock, Invocation):
+            clock.held = held
         return held
 
     return ClaimAttempt, "claim", holding

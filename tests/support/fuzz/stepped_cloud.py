@@ -67,6 +67,9 @@ class SteppedCloud(Cloud):
     def after_success(self, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
         """CloudFormation took a SUCCESS."""
 
+    def after_failure(self, request: ResourceRequest, why: StrongRefError) -> None:
+        """CloudFormation took a FAILED, or waited in vain."""
+
     def before_delete(self, request: ResourceRequest) -> None:
         """CloudFormation begins to delete a resource."""
 
@@ -97,6 +100,7 @@ class SteppedCloud(Cloud):
         task.stop(TaskState.WAITING, f"waits for {request.kind.value} of {request.logical_id}")
         self.requests.remove(pending)
         if not isinstance(pending.outcome, Response):
+            self.after_failure(request, pending.outcome or NoAnswerError())
             raise pending.outcome or NoAnswerError
         if request.kind is not RequestType.DELETE:
             self.after_success(event, pending.outcome, pending.held)

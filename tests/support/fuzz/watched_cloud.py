@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.event import RequestType
 from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest, Strength
+from strongref.errors import ServiceTimeoutError
+from tests.support.cloudformation.operations import NoAnswerError
 from tests.support.cloudformation.requests import IMPORT
 from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEANUP
 from tests.support.fuzz.stepped_cloud import SteppedCloud
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.contract.values import Value
+    from strongref.errors import StrongRefError
     from tests.support.cloudformation.requests import ResourceRequest
     from tests.support.fuzz.invocation import Invocation
 
@@ -51,6 +55,7 @@ class WatchedCloud(SteppedCloud):
         super().__init__(lag, remembers=remembers)
         self.imported: dict[tuple[str, str], ImportedValues] = {}
         self.caller: Invocation | None = None
+        self.stuck: list[str] = []
 
     def before_call(self, invocation: Invocation, method: str, region: str, request: dict[str, Any]) -> None:
         self.caller = invocation
@@ -75,6 +80,11 @@ class WatchedCloud(SteppedCloud):
             recorded = {key for key, reference in references.items() if published(reference, said)}
             self.imported[event.stack, answer.physical_id] = ImportedValues(scope, references, recorded)
 
+    def after_failure(self, request: ResourceRequest, why: StrongRefError) -> None:
+        is_rollback = request.kind is RequestType.UPDATE and self.stacks[request.stack].status == ROLLBACK
+        if request.type == IMPORT and is_rollback and not isinstance(why, ServiceTimeoutError | NoAnswerError):
+            self.stuck.append(f"the rollback of an import of stack {request.stack_name} fails: {why}")
+
     def before_delete(self, request: ResourceRequest) -> None:
         self.imported.pop((request.stack, request.physical_id), None)
 
@@ -86,7 +96,8 @@ class WatchedCloud(SteppedCloud):
         super().delete(name, region)
 
     def problems(self) -> Iterator[str]:
-        """What is lost or torn right now."""
+        """What is lost, torn or stuck right now."""
+        yield from self.stuck
         there = stored(self.regions)
         said = records(there)
         for (stack, _), values in self.imported.items():

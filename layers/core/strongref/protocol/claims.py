@@ -51,6 +51,7 @@ class Claimant:
     again: bool = False  # it may have claims already
     outlasts_fences: bool = False  # another invocation can continue its wait: it waits as long as others are at work
     may_return: bool = False  # it may have to return to a value that is withdrawn, but kept for its claim
+    partly: bool = False  # it wants only keys that can be read, whatever else cannot be
     fits: Callable[[Mapping[Key, Value]], None] = lambda _values: None  # raises if it cannot return that many values
     policy: Callable[[], ImportPolicy] = lambda: ImportPolicy.CLAIM  # of the phase, as far as it is known by then
 
@@ -75,7 +76,6 @@ class ClaimAttempt:
     _leaves_hold: bool = False  # there is a hold, which a record that is lost may need: it stays as it is
     _has_read_tags: bool = False
     _has_settled: bool = False
-    _is_held_later: bool = False  # the hold could not be made, and the janitor will
     _skip: frozenset[Key] = frozenset()  # keys that carry the claim already
 
     def read_weakly(self) -> Mapping[Key, Value]:
@@ -138,39 +138,23 @@ class ClaimAttempt:
 
     def _hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """Make the hold before anything is claimed: what cannot be held is refused, and was never claimed."""
-        if self.holds is None or self._is_held_later or self._leaves_hold:
+        if self.holds is None or self._leaves_hold:
             return
-        try:
-            needed = self.holds.needed(recorded.holds(keys))
-            if not needed or self.holds.is_made(needed):
-                return
-            hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
-            (self.holds.hurried() if hurries else self.holds).make(needed)
-        except StrongRefError as error:
-            self._hold_later(error)
+        needed = self.holds.needed(recorded.holds(keys))
+        if not needed or self.holds.is_made(needed):
+            return
+        hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
+        (self.holds.hurried() if hurries else self.holds).make(needed)
         raise _TryAgainError(self._changing().why, without_pause=True)  # That took its time: read again.
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
-        if self.holds is None or self._is_held_later or self._leaves_hold:
+        if self.holds is None or self._leaves_hold:
             return
-        try:
-            needed = self.holds.needed(recorded.holds(keys))
-            self.needs_hold = bool(needed)
-            if not needed or self.holds.is_effective(needed):
-                return
-        except StrongRefError as error:
-            self._hold_later(error)
-            return
-        lost = self._changing("the stack that holds them")
-        self._hold_later(lost.why, lost)
-
-    def _hold_later(self, why: StrongRefError, error: Exception | None = None) -> None:
-        """Go on without the hold, if the import must not fail; otherwise raise the error, which is `why` by default."""
-        if self.holds is None or self.claimant.policy() is not ImportPolicy.CLAIM_UNHELD:
-            raise error or why
-        self.holds.log_left(why)
-        self._is_held_later = True
+        needed = self.holds.needed(recorded.holds(keys))
+        self.needs_hold = bool(needed)
+        if needed and not self.holds.is_effective(needed):
+            raise self._changing("the stack that holds them")
 
     def may_release_hold(self, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""
@@ -187,7 +171,7 @@ class ClaimAttempt:
         return self.store.get(list(found)) == found
 
     def _recorded(self) -> RecordedExports:
-        recorded = RecordedExports.read(self.store, self.scope).readable()
+        recorded = RecordedExports.read(self.store, self.scope).readable(partly=self.claimant.partly)
         if recorded.torn:
             raise self._changing()
         recorded.check_secure(self.store, self.scope, self.names)
@@ -245,8 +229,7 @@ class ClaimAttempt:
         return live_fence(self.store, self.scope, self.clock) is not None
 
     def _check_fences(self) -> None:
-        fence = live_fence(self.store, self.scope, self.clock)
-        if fence:
+        if fence := live_fence(self.store, self.scope, self.clock):
             raise self._changing(str(fence))
 
     def _changing(self, by: str = "another deployment") -> _TryAgainError:

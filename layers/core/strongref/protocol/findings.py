@@ -58,6 +58,8 @@ class FindingType(StrEnum):
     """A value that was put back, and that nobody has claimed since: its importers have to be deployed again."""
     CHANGED_BY_HAND = "changed-by-hand"
     """The value is not what the record says."""
+    UNCLAIMED = "unclaimed"
+    """An import that got values without protection in a rollback, and has not claimed everything since."""
     FOREIGN = "foreign"
     """A parameter in a scope that no stack exporting there has made."""
     UNHELD = "unheld"
@@ -93,7 +95,7 @@ class FindingType(StrEnum):
                 return Resolution.REPORTED
             case FindingType.UNREADABLE_RECORD | FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE:
                 return Resolution.REPORTED
-            case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL:
+            case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL | FindingType.UNCLAIMED:
                 return Resolution.REPORTED
             case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED | FindingType.CLEANED_UP:
                 return Resolution.NOTED

@@ -7,6 +7,7 @@ which removes the claims; those of a failed Update are stale as soon as its stac
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
+from strongref.contract.unclaimed import Unclaimed
 from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
@@ -26,7 +28,8 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
 from strongref.protocol.published import ImportingAccount, RecordedExports
-from strongref.protocol.verification import is_in_progress, is_in_use, removes_resources
+from strongref.protocol.time import Until
+from strongref.protocol.verification import is_in_progress, is_in_use, is_superseded, removes_resources
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 PHYSICAL_ID_PREFIX = "strongref-import/"
+
+ROLLBACK_SECONDS = 60.0
+"""What the last invocation for a rollback keeps for values that it cannot claim."""
 
 
 def physical_id(stack: StackArn, logical_id: str, request: ImportRequest) -> str:
@@ -85,21 +91,29 @@ class Importer:
             fits=lambda values: check_size(event, generation, attributes(values)),
             policy=partial(self._policy, event, clock),
         )
-        store = self.ports.stores(stack.region, clock)
-        attempt = ClaimAttempt(self.ports, store, clock, claimant, scope, request.names)
-        if request.strength is Strength.WEAK:
-            return Response(generation, attributes(attempt.read_weakly()))
-        attempt.holds = self._holds(event, generation, scope, clock)
+        limited, strong = self._limited(event, clock), request.strength is Strength.STRONG
+        store = self.ports.stores(stack.region, limited)
+        attempt = ClaimAttempt(self.ports, store, limited, claimant, scope, request.names)
+        attempt.holds = self._holds(event, generation, scope, limited) if strong else None
         try:
-            values = attempt.claim()
-        except UnfinishedError:
-            raise
+            values = attempt.claim() if strong else attempt.read_weakly()
         except StrongRefError as error:
+            if isinstance(error, UnfinishedError) and limited is clock:
+                raise
+            if self._is_rollback(event, clock):
+                from strongref.protocol.import_rollback import ImportRollback  # noqa: PLC0415 (few events need it)
+
+                attempt = replace(attempt, store=self.ports.stores(stack.region, clock), clock=clock)
+                values, reason = ImportRollback(attempt, error, strong, limited is not clock).carry_out()
+                return Response(generation, attributes(values), reason)
             if attempt.claims or (attempt.holds and attempt.holds.may_exist()):
                 logger.warning("An import failed, and what it made remains", extra={"scope": scope.path("exports")})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
+        if strong and event.request_type is RequestType.UPDATE:
+            with suppress(StrongRefError):  # Then the janitor goes on reporting it.
+                store.delete(store.get([Unclaimed(event.stack, claim_tag(generation)).name]))
         if claimant.again and attempt.holds and not attempt.needs_hold and attempt.holds.may_exist():
             self._release_hold(event.logical_id, attempt, attempt.holds)
         return Response(generation, attributes(values))
@@ -176,9 +190,31 @@ class Importer:
             holds.log_left(error)
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
-        look = partial(self.ports.stacks.by_arn, event.stack)  # The rollback may have begun a moment ago.
-        certainly = partial(self.ports.lag.certain, clock, look, lambda found: found is None or found.rolling_back)
-        return POLICIES[phase_of(event.request_type, certainly)].imports
+        if event.request_type is RequestType.UPDATE:
+            self.ports.lag.settle(clock)  # An earlier look may show what the stack was doing before the event.
+        return POLICIES[phase_of(event.request_type, partial(self.ports.stacks.by_arn, event.stack))].imports
+
+    def _is_rollback(self, event: Event, clock: Clock) -> bool:
+        """Whether this is a rollback's own event for certain, not a second delivery of the Update that failed."""
+        try:
+            if self._policy(event, clock) is not ImportPolicy.CLAIM_UNHELD:
+                return False
+            self.ports.lag.settle(clock)  # The Update ended before its rollback began.
+            return not is_superseded(event, self.ports.stacks)
+        except UnfinishedError:
+            raise
+        except StrongRefError:
+            return False
+
+    def _limited(self, event: Event, clock: Clock) -> Clock:
+        """The clock of a normal import. The last invocation for a rollback keeps time for what it cannot claim."""
+        now, left = clock.now(), clock.remaining()
+        is_last = now + timedelta(seconds=left) >= event.invocation(now).continues_until
+        if event.request_type is not RequestType.UPDATE or not is_last:
+            return clock
+        stack = self.ports.stacks.by_arn(event.stack)
+        until = Until(clock, now + timedelta(seconds=left - min(ROLLBACK_SECONDS, left / 2)))
+        return until if stack and stack.rolling_back else clock
 
     def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
         if scope.producer.account != event.stack_arn.account:

@@ -15,6 +15,7 @@ from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
 from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
+from strongref.contract.unclaimed import UNCLAIMED, Unclaimed
 from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
@@ -28,6 +29,7 @@ from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
+from strongref.protocol.staleness import is_stale, is_stale_twice
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
@@ -324,7 +326,11 @@ class _Visit:
         """Confirm the holds that were begun, and tend to the holds and the index of the region."""
         if made := tuple(self._holds.confirm()):
             yield JanitorProgress(max(self.after, (LAST, "")), 0, made)
-        works = (("holds", HOLDS, self._holds.delete_stale), ("index", INDEX, self._index.correct))
+        works = (
+            ("holds", HOLDS, self._holds.delete_stale),
+            ("index", INDEX, self._index.correct),
+            ("unclaimed", UNCLAIMED, self._unclaimed),
+        )
         for name, path, work in works:
             if (LAST, name) <= self.after:
                 continue
@@ -333,6 +339,20 @@ class _Visit:
                 with tolerated(self.janitor.failed, found, "A part of the store could not be looked after", path):
                     found += work()
             yield JanitorProgress((LAST, name), 0, tuple(found))
+
+    def _unclaimed(self) -> Iterator[Finding]:
+        """The imports that a rollback left without protection. The notes of those that are gone are deleted."""
+        found = [Unclaimed.decode(name, each.text) for name, each in self.store.under(UNCLAIMED).items()]
+        notes, ports = [each for each in found if each], self.janitor.ports
+        first, second = self.inspector.claiming_stack, TagInspector(ports.stacks).claiming_stack
+        stale = [each for each in notes if is_stale(each.claim, first(each.importer))]
+        if stale and self.janitor.repairs:
+            ports.lag.settle(self.clock)
+            stale = [each for each in stale if is_stale_twice(each.claim, first(each.importer), second(each.importer))]
+            self.store.delete([each.name for each in stale])
+        for each in notes:
+            if each not in stale:
+                yield Finding(FindingType.UNCLAIMED, each.name, (each.importer,), each.names)
 
     def _is_left_out(self, path: str, found: list[Finding]) -> bool:
         """Whether this is the part that took an invocation all its time; it is left out once, and reported."""

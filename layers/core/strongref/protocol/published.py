@@ -39,15 +39,19 @@ class RecordedExports:
         """Whether a later version wrote one of them."""
         return isinstance(self.why, NewerFormatError)
 
-    def readable(self) -> RecordedExports:
+    def readable(self, *, partly: bool = False) -> RecordedExports:
         """What can be read, for a reader that needs only some of it; then `check_secure`.
+
+        To one that wants only keys which can be read (`partly`), it does not matter what is wrong with other records.
 
         Raises:
             NewerFormatError: a later version wrote a record.
         """
+        readable = {**self.records, **self.without_secure}
+        if partly:
+            return RecordedExports(readable, torn=False, complete=self.complete)
         if self.why and self.is_newer:
             raise self.why
-        readable = {**self.records, **self.without_secure}
         return RecordedExports(readable, self.unreadable, self.why, complete=self.complete)
 
     def check_secure(self, store: Store, scope: ExportScope, names: Collection[str] | None) -> None:

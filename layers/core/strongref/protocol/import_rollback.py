@@ -1,0 +1,143 @@
+"""What an Import does in a rollback if it cannot claim everything: a rollback has to end.
+
+It decides for each key. What can be verified is claimed and verified as ever. What cannot be is returned without
+protection. What is gone is left out. No claim is removed, and no hold is changed: the janitor makes those that lack.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from strongref.contract.names import PRODUCER_TAG, claim_tag
+from strongref.contract.unclaimed import Unclaimed
+from strongref.contract.values import ParameterType, select
+from strongref.errors import StrongRefError, TooManyTagsError, UnfinishedError
+from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.found_exports import FoundExports
+from strongref.protocol.published import RecordedExports
+from strongref.protocol.side_by_side import call_all
+from strongref.protocol.time import Until
+from strongref.refusals import KeysError, PartlyImportedError, TooManyClaimsError
+from strongref.text import attribute_name, brief
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from strongref.contract.names import Key
+    from strongref.contract.values import Value
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRollback:
+    attempt: ClaimAttempt  # the normal one
+    why: StrongRefError  # how it failed
+    strong: bool
+    is_last: bool  # whether no other invocation can continue
+
+    def carry_out(self) -> tuple[Mapping[Key, Value], str]:
+        """What to return, and what to report in the stack's events.
+
+        Raises:
+            UnfinishedError: another invocation may do better.
+            StrongRefError: `why`, if what may be there cannot be read at all.
+        """
+        found, names, producer = self._look(), self.attempt.names, str(self.attempt.scope.producer)
+        known = found.values(named=names is not None)
+        selected = select(names, known)
+        gone = [name for name, keys in selected.items() if not keys]
+        readable = {key: known[key] for keys in selected.values() for key in keys}
+        values = found.fitting(readable, self._fits)
+        too_large = sorted(readable.keys() - values.keys())
+        problems: dict[Key, StrongRefError] = {}
+        if self.strong:
+            problems |= {key: why for key in values if (why := found.problem(key, producer, self.why))}
+            self._tag([key for key in values if not found.is_claimed(key)], found, problems)
+            values |= self._verified(values, problems)
+            self._note(problems)
+        if not (problems or gone or too_large):
+            return values, ""
+        first = str(next(iter(problems.values()), "")).removesuffix(" Nothing was claimed.")
+        return values, str(PartlyImportedError(sorted(problems), gone, too_large, first))
+
+    def _look(self) -> FoundExports:
+        store, scope = self.attempt.store, self.attempt.scope
+        recorded = _tolerant(lambda: RecordedExports.read(store, scope))
+        parameters = _tolerant(lambda: store.under(scope.path("exports")))
+        published = recorded.readable(partly=True).values if recorded else {}
+        stored = {scope.key(name): each.value for name, each in (parameters or {}).items()}
+        if recorded is None or parameters is None:
+            selected = select(self.attempt.names, {**stored, **published})
+            if not selected or not all(selected.values()):
+                raise self.why  # What cannot be read is not gone.
+        meant = {key for keys in select(self.attempt.names, stored).values() for key in keys}
+        asked = sorted(meant if self.strong else meant - published.keys())
+        unread = {PRODUCER_TAG: ""}  # It is there, and may be claimed.
+        calls = [partial(_tolerant, partial(store.tags, scope.parameter_name(key)), unread) for key in asked]
+        tags = {key: each or {} for key, each in zip(asked, call_all(store, calls), strict=True)}
+        claim = self.attempt.claimant.tag if self.strong else {}
+        hidden = recorded is None or recorded.torn
+        return FoundExports(published, hidden, stored, tags, claim)
+
+    def _fits(self, values: Mapping[Key, Value]) -> bool:
+        with suppress(StrongRefError):
+            self.attempt.claimant.fits(values)
+            return True
+        return False
+
+    def _tag(self, keys: Iterable[Key], found: FoundExports, problems: dict[Key, StrongRefError]) -> None:
+        """Claim each value for itself; what cannot be claimed is added to the problems."""
+        scope, producer = self.attempt.scope, str(self.attempt.scope.producer)
+        for key in (each for each in keys if PRODUCER_TAG in found.tags.get(each, {})):
+            try:
+                self.attempt.store.tag(scope.parameter_name(key), self.attempt.claimant.tag)
+            except TooManyTagsError:
+                problems[key] = TooManyClaimsError([key], producer)
+            except StrongRefError as error:
+                problems.setdefault(key, self._tolerated(error))
+
+    def _verified(self, values: Mapping[Key, Value], problems: dict[Key, StrongRefError]) -> Mapping[Key, Value]:
+        """Verify what has no problem; what turns out to have one is added to the problems."""
+        old, clock = self.attempt, self.attempt.clock
+        if self.is_last:  # Some time is left for the rest.
+            clock = Until(clock, clock.now() + timedelta(seconds=clock.remaining() / 2))
+        store = old.ports.stores(old.store.region, clock)
+        claimant = replace(old.claimant, again=True, partly=True, outlasts_fences=False, fits=lambda _: None)
+        while keys := [key for key in values if key not in problems]:
+            try:
+                return ClaimAttempt(old.ports, store, clock, claimant, old.scope, keys).claim()
+            except StrongRefError as error:
+                named = [key for key in keys if isinstance(error, KeysError) and key in error.keys]
+                problems |= dict.fromkeys(named or keys, self._tolerated(error))
+        return {}
+
+    def _tolerated(self, error: StrongRefError) -> StrongRefError:
+        """An error to go on after; raises it if another invocation may do better."""
+        if isinstance(error, UnfinishedError) and not self.is_last:
+            raise error
+        return error
+
+    def _note(self, problems: Mapping[Key, StrongRefError]) -> None:
+        """Note for the janitor what is not protected."""
+        store, claimant = self.attempt.store, self.attempt.claimant
+        note = Unclaimed(claimant.says, claim_tag(claimant.generation), brief(map(attribute_name, sorted(problems))))
+        with suppress(StrongRefError):
+            if problems:
+                store.overwrite(note.name, ParameterType.STRING, note.encode())
+            else:
+                store.delete(store.get([note.name]))
+
+
+def _tolerant(read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+    """What can be read."""
+    try:
+        return read()
+    except UnfinishedError:
+        raise
+    except StrongRefError:
+        return otherwise
