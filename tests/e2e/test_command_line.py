@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from tests.e2e.templates import EU, US, export, held, imported, stack
 from tests.e2e.world import World
 from tests.support.commands import heed_interrupts
 from tests.support.documents import blocks
+from tests.support.emulator.sam import APPLICATION
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -302,6 +303,32 @@ def test_a_stack_whose_index_entry_is_lost_is_found_everywhere(shell: Shell, wor
     world.aws.client("ssm", EU).delete_parameters(Names=[*world.all_stored(EU)])
     (uses,) = shell.ask("who", world.producer, "--region", EU)["stacks"]
     assert [each["region"] for each in uses["exports"]] == [US] * 3
+
+
+def test_a_stack_lives_on_without_a_region_that_is_lost(aws: Aws, names: Callable[[str], str]) -> None:
+    """Whoever imports there goes on."""
+    aws = replace(aws, agreement=None)  # `check` does not know what the function cannot reach.
+    world = World.of(aws, names)
+    world.publish({"A": SECRET}, "CREATE_COMPLETE", region=[EU, US])
+    world.consume("A", expect="CREATE_COMPLETE")
+    iam, role = aws.client("iam", US), aws.physical_ids(APPLICATION, EU)["ExporterRole"]
+    lost = f"arn:aws:ssm:{US}:*:parameter/strongref/*/{world.consumer}/*"
+    policy = {**POLICY, "Statement": [{"Effect": "Deny", "Action": "ssm:*", "Resource": lost}]}
+    iam.put_role_policy(RoleName=role, PolicyName=world.producer, PolicyDocument=json.dumps(policy))
+    forget = ("forget", US, "--stack", world.producer, "--region", EU)
+    shell = Shell({**os.environ, **aws.emulator.env(aws.account, EU)})
+    try:
+        world.publish({"A": "another"}, "UPDATE_ROLLBACK_COMPLETE", region=[EU, US])
+        world.publish({"A": SECRET}, "UPDATE_ROLLBACK_COMPLETE", region=EU)
+        assert f"strongref {' '.join(forget)}" in world.why()
+        assert [each["consumer"] for each in shell.ask(*forget, "--dry-run")["places"]] == [world.consumer]
+        assert shell.run(*forget, "--yes").status == 0
+        world.publish({"A": "another"}, "UPDATE_COMPLETE", region=EU)
+        aws.delete(world.producer, EU)
+    finally:
+        iam.delete_role_policy(RoleName=role, PolicyName=world.producer)
+    assert world.values() == {"A": SECRET}
+    assert world.claims("A") == [world.consumer]
 
 
 def as_user(shell: Shell, world: World, name: str, statements: list[dict[str, Any]]) -> Shell:
