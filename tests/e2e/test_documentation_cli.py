@@ -44,6 +44,7 @@ def _command_line(reader: Reader) -> None:
     aws.client("ssm", US).delete_parameter(Name=name)
     assert "us-east-1  Vpc.Id  all       service" in reader.run("strongref republish network --key Vpc")
     assert aws.values(US, name.rpartition("/")[0])[name] == aws.physical_ids("network", EU)["Vpc"]
+    assert "Places to forget in us-east-1" in reader.run("strongref forget us-east-1 --stack network")
     reader.run("mkdir -p ~/.local/share/bash-completion")
     for stack_name, region in (("service", EU), ("service", US), ("network", EU)):
         aws.delete(stack_name, region)

@@ -184,7 +184,7 @@ def test_the_dashboard_shows_the_functions_of_its_region(notified: Aws, region: 
     ("pattern", "types"),
     [
         (PATTERNS[0], {"Change Refused", "Values Kept", "Findings Reported"}),
-        (PATTERNS[1], {"Change Refused", "Values Propagated", "Values Kept", "Claim Released"}),
+        (PATTERNS[1], {"Change Refused", "Values Propagated", "Values Kept", "Place Passed Over", "Claim Released"}),
         (PATTERNS[2], set()),
         (
             load((ROOT / "examples/notices/mail.yaml").read_text())["Resources"]["Rule"]["Properties"]["EventPattern"],
