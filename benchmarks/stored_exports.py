@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.index import Place, encode_date, encode_hold, index_name, path_of
+from strongref.contract.index import Place, encode_hold, encode_place, index_name, path_of
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
 from strongref.contract.record import Record, RequestStamp, encode, part_name
 from strongref.contract.values import ParameterType, Value
@@ -75,7 +75,7 @@ def store(service: LocalSsm, producer: Stack, region: str, values: Mapping[str, 
     place = Place(ACCOUNT, region, SHARED)
     arn, home = str(producer.arn), producer.region
     service.preload(
-        home, [f"{index_name(producer.name, _EXPORT)}{path_of(place)}"], encode_date(arn, datetime.now(UTC))
+        home, [f"{index_name(producer.name, _EXPORT)}{path_of(place)}"], encode_place(arn, datetime.now(UTC))
     )
     service.preload(home, [index_name(producer.name, _EXPORT)], encode_hold(arn, hold))
     holds = [HoldStack.of_import(importer.arn, importer.claim, scope).parameter(hold) for importer in by]

@@ -12,13 +12,14 @@ from strongref.contract.index import (
     FORGOTTEN,
     IndexEntry,
     Place,
-    encode_date,
     encode_hold,
+    encode_place,
     index_name,
     index_of,
     path_of,
     read_index,
 )
+from strongref.contract.record import RequestStamp
 from strongref.contract.values import Parameter, ParameterType
 from tests.support.builders import NETWORK
 
@@ -36,30 +37,45 @@ def read(texts: Mapping[str, str]) -> IndexEntry | None:
     )
 
 
+def stamp(at: datetime) -> RequestStamp:
+    return RequestStamp(at, "")
+
+
 def named(place: Place, kind: str = "") -> str:
     return f"{NAME}{path_of(place, kind)}"
 
 
 def test_each_place_has_parameters_of_its_own() -> None:
-    early, late = encode_date(NETWORK, EARLY), encode_date(NETWORK, LATE)
-    texts = {NAME: encode_hold(NETWORK, "h"), named(A): early, named(B): late, named(A, DENIED): late}
+    early, late = encode_place(NETWORK, EARLY), encode_place(NETWORK, LATE)
+    texts = {
+        NAME: encode_hold(NETWORK, "h"),
+        named(A): encode_place(NETWORK, EARLY, exact=True),
+        named(B): late,
+        named(A, DENIED): late,
+    }
     texts |= {named(C, DENIED): early, named(B, FORGOTTEN): early}
     entry = read(texts)
     assert entry == IndexEntry(
-        NETWORK, frozenset({A, B}), "h", wrote={A: EARLY, B: LATE}, denied={A: LATE, C: EARLY}, forgotten=frozenset({B})
+        NETWORK,
+        frozenset({A, B}),
+        "h",
+        wrote={A: EARLY, B: LATE},
+        denied={A: stamp(LATE), C: stamp(EARLY)},
+        forgotten=frozenset({B}),
+        exact=frozenset({A}),
     )
     assert entry.is_exact
     assert [entry.is_untouched(place) for place in (A, B, C)] == [True, False, False]
 
 
 def test_a_tie_counts_as_written() -> None:
-    entry = IndexEntry(NETWORK, frozenset({A}), wrote={A: EARLY}, denied={A: EARLY})
+    entry = IndexEntry(NETWORK, frozenset({A}), wrote={A: EARLY}, denied={A: stamp(EARLY)})
     assert not entry.is_untouched(A)
 
 
 def test_what_version_0_2_0_wrote_is_a_hint() -> None:
     text = f'{{"stack":"{NETWORK}","hold":"h","places":{{"1":{{"web":["a","b"]}},"2":{{"_shared":["a"]}}}}}}'
-    entry = read({NAME: text, named(A): encode_date(NETWORK, EARLY)})
+    entry = read({NAME: text, named(A): encode_place(NETWORK, EARLY)})
     assert entry == IndexEntry(NETWORK, frozenset({A, B, C}), "h", frozenset({A, B, C}), {A: EARLY})
     assert not entry.is_exact
 
@@ -70,9 +86,11 @@ def test_an_entry_that_names_nothing_is_not_exact() -> None:
 
 
 def test_of_two_reads_what_forbids_wins() -> None:
-    one = IndexEntry(NETWORK, frozenset({A}), "", wrote={A: EARLY}, denied={A: LATE, C: LATE}, forgotten=frozenset({A}))
-    other = IndexEntry(NETWORK, frozenset({A, B}), "h", wrote={A: LATE, B: EARLY}, denied={A: EARLY})
-    expected = IndexEntry(NETWORK, frozenset({A, B}), "h", wrote={A: LATE, B: EARLY}, denied={A: EARLY})
+    one = IndexEntry(
+        NETWORK, frozenset({A}), "", wrote={A: EARLY}, denied={A: stamp(LATE), C: stamp(LATE)}, forgotten=frozenset({A})
+    )
+    other = IndexEntry(NETWORK, frozenset({A, B}), "h", wrote={A: LATE, B: EARLY}, denied={A: stamp(EARLY)})
+    expected = IndexEntry(NETWORK, frozenset({A, B}), "h", wrote={A: LATE, B: EARLY}, denied={A: stamp(EARLY)})
     assert one.joined(other) == other.joined(one) == expected
 
 

@@ -174,7 +174,7 @@ def test_a_region_whose_holds_or_index_cannot_be_read_stops_nothing(
 
 def test_an_index_entry_that_cannot_be_compared_stops_no_other(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     base, network = (f"{index_name(stack, 'Exports')}/{ACCOUNT}/{US}/web" for stack in ("base", "network"))
-    fail_store(monkeypatch, "overwrite", base)
+    fail_store(monkeypatch, "create", base)
     cloud.ssm(EU).delete_parameters(Names=[base, network])
     findings = found(cloud)
     assert unknown(findings) == [(index_name("base", "Exports"), True)]

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
-from strongref.contract.index import FORGOTTEN, Place, encode_date, index_name, path_of
+from strongref.contract.index import FORGOTTEN, Place, encode_place, index_name, path_of
 from strongref.contract.notices import NoticeType
 from strongref.contract.values import ParameterType
 from strongref.errors import OutdatedRequestError, PartialCreateError, StoreError, StrongRefError
@@ -196,7 +196,7 @@ CHANGES: dict[str, Callable[[Cloud], object]] = {
 
 
 def forget(cloud: Cloud, place: Place = IN_AP) -> None:
-    text = encode_date(cloud.stack("network", EU).arn, datetime.now(UTC))
+    text = encode_place(cloud.stack("network", EU).arn, datetime.now(UTC))
     cloud.stores(EU, cloud.clock).overwrite(f"{INDEX}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text)
 
 
@@ -241,7 +241,8 @@ def test_a_forgotten_region_that_is_back_is_withdrawn_and_imports_go_on(cloud: C
     deploy(cloud, {"A": "a1", "B": "b"}, US)
     restore(cloud)
     if by == "the janitor":
-        kinds = {FindingType.FORGOTTEN, FindingType.STRAY, FindingType.WITHDRAWN}
+        assert {each.kind for each in found(cloud, EU)} == {FindingType.FORGOTTEN}
+        kinds = {FindingType.ORPHANED, FindingType.STRAY, FindingType.WITHDRAWN}
         assert {each.kind for each in found(cloud, AP)} == kinds
         assert {each.kind for each in found(cloud, AP)} == {FindingType.WITHDRAWN}
     else:

@@ -85,7 +85,7 @@ class OutOfReachError(StrongRefError):
 
     counted = ErrorMetric.REJECTED
     region: str
-    consumer: str  # or `names.SHARED`
+    consumer: str  # or `all consumers`
     stack: str  # the producer's name
     home: str  # and its region
     why: StrongRefError

@@ -101,8 +101,8 @@ class RegionFailure:
 
 _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.STALE_CLAIM: "--fix removes the claim",
-    FindingType.ORPHANED: "the producer is gone; --fix deletes it",
-    FindingType.FORGOTTEN: "the Export has left the region; --fix withdraws what nobody imports",
+    FindingType.ORPHANED: "the producer is gone, or left the region; --fix deletes it",
+    FindingType.FORGOTTEN: "it answers again; deploy the Export there again, or remove the imports from there",
     FindingType.IMPORTED_ORPHAN: "the producer is gone; deploy it again, or remove the imports",
     FindingType.STRAY: "no record publishes it; --fix deletes it",
     FindingType.WITHDRAWN: "kept for its importers; it is deleted with the last import",

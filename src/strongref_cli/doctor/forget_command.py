@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_date, index_name, index_of, path_of, read_index
+from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_place, index_name, index_of, path_of, read_index
 from strongref.contract.names import Key
 from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
@@ -72,7 +72,7 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
         trace = Release(args.stack, key, place.consumer, place.region, claim, aws.accounts.caller, now, reason)
         store.create(trace.name, ParameterType.STRING, trace.encode(), {})
         mark = f"{index_name(args.stack, logical_id)}{path_of(place, FORGOTTEN)}"
-        store.overwrite(mark, ParameterType.STRING, encode_date(arn, now))
+        store.overwrite(mark, ParameterType.STRING, encode_place(arn, now))
     if args.output != "table":
         show(plan, args.output)
     return 0
@@ -83,7 +83,7 @@ def _named(store: Store, stack: str) -> list[Named]:
     return [
         (index_of(name)[1], arn, place, entry.wrote.get(place))
         for (name, arn), entry in sorted(found.items())
-        for place in sorted(entry.places)
+        for place in sorted({*entry.places, *entry.denied})  # Of what is named, some may be missing.
     ]
 
 

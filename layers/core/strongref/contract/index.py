@@ -10,11 +10,13 @@ Each place has parameters of its own, so no writer overwrites what another one s
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.format import check_format
+from strongref.contract.record import RequestStamp
 from strongref.errors import NewerFormatError
 
 if TYPE_CHECKING:
@@ -48,14 +50,16 @@ class IndexEntry:
     older: frozenset[Place] = frozenset()  # those of the places that version 0.2.0 named, which may be too few
     wrote: Mapping[Place, datetime] = field(default_factory=dict)  # the request that last began to write there
     # the last Update that was refused before its first write, because the place could not be reached
-    denied: Mapping[Place, datetime] = field(default_factory=dict)
+    denied: Mapping[Place, RequestStamp] = field(default_factory=dict)
     forgotten: frozenset[Place] = frozenset()  # what a person gave up, and was not published to since
     dropped: frozenset[Place] = frozenset()  # those that the Export has left since then, without reaching them
+
+    exact: frozenset[Place] = frozenset()  # those that the Export named; the janitor may name too few
 
     @property
     def is_exact(self) -> bool:
         """Whether what it does not name was not written to."""
-        return not self.older and bool(self.places or self.denied)
+        return bool(self.exact) and not self.older
 
     def names(self, region: str, scope: ExportScope) -> bool:
         """Whether it names the place of a scope in a region."""
@@ -64,12 +68,13 @@ class IndexEntry:
     def is_untouched(self, place: Place) -> bool:
         """Whether nothing was written to a place since the last Update that could not reach it."""
         wrote, denied = self.wrote.get(place), self.denied.get(place)
-        return wrote is not None and denied is not None and denied > wrote
+        return wrote is not None and denied is not None and denied.at > wrote and place not in self.older
 
     def joined(self, other: IndexEntry) -> IndexEntry:
         """What two reads say, each of which may be late: what one of them forbids is forbidden."""
         wrote = {**self.wrote, **{at: max(date, self.wrote.get(at, date)) for at, date in other.wrote.items()}}
-        denied = {at: min(date, other.denied[at]) for at, date in self.denied.items() if at in other.denied}
+        both = self.denied.keys() & other.denied.keys()
+        denied = {at: min(self.denied[at], other.denied[at], key=lambda each: each.at) for at in both}
         return replace(
             self,
             places=self.places | other.places,
@@ -79,6 +84,7 @@ class IndexEntry:
             denied=denied,
             forgotten=self.forgotten & other.forgotten,
             dropped=self.dropped & other.dropped,
+            exact=self.exact & other.exact,
         )
 
 
@@ -103,9 +109,9 @@ def encode_hold(stack: str, hold: str) -> str:
     return json.dumps({"stack": stack, "hold": hold, "places": {}}, separators=(",", ":"))
 
 
-def encode_date(stack: str, at: datetime) -> str:
-    """The text of a place's parameter."""
-    return json.dumps({"stack": stack, "at": at.replace(microsecond=0).isoformat()}, separators=(",", ":"))
+def encode_place(stack: str, at: datetime, **more: object) -> str:
+    """The text of a place's parameter: `request` is the ID of an Update that was denied, `exact` as in `IndexEntry`."""
+    return json.dumps({"stack": stack, "at": at.replace(microsecond=0).isoformat(), **more}, separators=(",", ":"))
 
 
 def _raise(error: NewerFormatError) -> None:
@@ -135,6 +141,16 @@ def read_index(
     return entries
 
 
+def names_of(found: Mapping[str, Parameter], stack: str) -> list[str]:
+    """Of these parameters, those of a stack: one of the same name may have written others."""
+    names = []
+    for name, parameter in found.items():
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            if json.loads(parameter.text)["stack"] == stack:
+                names.append(name)
+    return names
+
+
 def _split(name: str) -> list[str]:
     """The Export's own parameter, and what follows in the name."""
     return [index_name(*index_of(name)), *name.split("/")[5:]] if name.count("/") > 3 else [name]  # noqa: PLR2004
@@ -150,9 +166,12 @@ def _with(entry: IndexEntry, given: Mapping[str, Any], rest: list[str]) -> Index
             place, at = Place(account, region, consumer), datetime.fromisoformat(str(given["at"])).astimezone(UTC)
             match kind:
                 case []:
-                    return replace(entry, places=entry.places | {place}, wrote={**entry.wrote, place: at})
+                    exact = entry.exact | {place} if given.get("exact") is True else entry.exact
+                    wrote = {**entry.wrote, place: at}
+                    return replace(entry, places=entry.places | {place}, wrote=wrote, exact=exact)
                 case ["denied"]:
-                    return replace(entry, denied={**entry.denied, place: at})
+                    stamp = RequestStamp(at, str(given.get("request", "")))
+                    return replace(entry, denied={**entry.denied, place: stamp})
                 case ["forgotten"]:
                     return replace(entry, forgotten=entry.forgotten | {place})
                 case ["dropped"]:

@@ -97,7 +97,7 @@ class ExportAttempt:
 
         Since the event came, reads have had the time to show its phase.
         """
-        self.places.has_begun, self.places.is_read = True, False
+        self.places.is_read = False
         snapshots = self._read_completely(fenced)
         stacks = self.ports.stacks
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
@@ -221,6 +221,7 @@ class ExportAttempt:
         export, lag = self.wanted.export, self.ports.lag
         clock = snapshots[0].fenced.clock if snapshots else self.clock
         planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
+        self.places.has_begun = True
         if self.event.request_type is not RequestType.DELETE:
             self.places.name(phase, planned, clock, only_creates=only_creates)
         recorded: list[Planned] = []

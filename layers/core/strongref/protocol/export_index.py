@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,14 +14,15 @@ from strongref.contract.index import (
     INDEX,
     IndexEntry,
     Place,
-    encode_date,
     encode_hold,
+    encode_place,
     index_name,
+    names_of,
     path_of,
     read_index,
 )
 from strongref.contract.values import ParameterType
-from strongref.errors import StrongRefError, UnfinishedError
+from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.side_by_side import call_all
 
@@ -52,7 +54,7 @@ class ExportIndex:
             AlreadyExistsError: there is an entry, or a former one has gone a moment ago.
         """
         stack, texts = self.export.stack, {self._name: encode_hold(self.export.stack, hold)} if hold else {}
-        texts |= {f"{self._name}{path_of(place)}": encode_date(stack, at) for place in places}
+        texts |= {f"{self._name}{path_of(place)}": encode_place(stack, at, exact=True) for place in places}
         create = partial(self.store.create, kind=ParameterType.STRING, tags={})
         call_all(self.store, [partial(create, name, text=text) for name, text in texts.items()])
 
@@ -65,9 +67,9 @@ class ExportIndex:
         stack, named = self.export.stack, {*places, *(entry.older - entry.wrote.keys())}
         wrote = {place: max(at, entry.wrote.get(place, at)) for place in named}
         texts = {
-            f"{self._name}{path_of(each)}": encode_date(stack, date)
+            f"{self._name}{path_of(each)}": encode_place(stack, date, exact=True)
             for each, date in wrote.items()
-            if entry.wrote.get(each) != date
+            if entry.wrote.get(each) != date or each not in entry.exact
         }
         put = partial(self.store.overwrite, kind=ParameterType.STRING)
         call_all(self.store, [partial(put, name, text=text) for name, text in texts.items()])
@@ -77,13 +79,36 @@ class ExportIndex:
             self.remove(denied, DENIED)
         is_held = hold or entry.hold
         return replace(
-            entry, places=entry.places | named, hold=is_held, older=frozenset(), wrote={**entry.wrote, **wrote}
+            entry,
+            places=entry.places | named,
+            hold=is_held,
+            older=frozenset(),
+            wrote={**entry.wrote, **wrote},
+            exact=entry.exact | named,
         )
 
-    def note(self, kind: str, places: Iterable[Place], at: datetime) -> None:
+    def add(self, entry: IndexEntry, place: Place, hold: str, at: datetime) -> None:
+        """Add a place whose record shows that it is missing; that makes no entry exact."""
+        if place not in entry.places:
+            with suppress(AlreadyExistsError):
+                text = encode_place(self.export.stack, at)
+                self.store.create(f"{self._name}{path_of(place)}", ParameterType.STRING, text, {})
+        if hold not in ("", entry.hold) and not entry.older:
+            self.store.overwrite(self._name, ParameterType.STRING, encode_hold(self.export.stack, hold))
+
+    def unmark(self, places: Iterable[Place]) -> None:
+        """Take off what says that a person gave these places up: they are published to again."""
+        self.store.delete([f"{self._name}{path_of(each, kind)}" for each in places for kind in (FORGOTTEN, DROPPED)])
+
+    def remove_all(self) -> None:
+        """Remove the whole entry; what a later stack of the same name has written stays."""
+        below = self.store.under(self._name)
+        self.store.delete(names_of({**self.store.get([self._name]), **below}, self.export.stack))
+
+    def note(self, kind: str, places: Iterable[Place], at: datetime, request: str = "") -> None:
         """Note what an event did about places that it could not reach: it was `DENIED` there, or `DROPPED` them."""
         for place in places:
-            text = encode_date(self.export.stack, at)
+            text = encode_place(self.export.stack, at, **({"request": request} if request else {}))
             self.store.overwrite(f"{self._name}{path_of(place, kind)}", ParameterType.STRING, text)
 
     def remove(self, places: Iterable[Place], *kinds: str, with_hold: bool = False) -> None:

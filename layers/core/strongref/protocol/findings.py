@@ -41,9 +41,9 @@ class FindingType(StrEnum):
     EXPIRED_FENCE = "expired-fence"
     """The holder of the fence died."""
     ORPHANED = "orphaned"
-    """A value or record whose producer is gone, and that nobody imports."""
+    """A value or record whose producer is gone, or has left the place, and that nobody imports."""
     FORGOTTEN = "forgotten"
-    """A record in a place that was given up with `strongref forget`, and that can be reached again."""
+    """A place that was given up with `strongref forget`, and that can be reached again."""
     IMPORTED_ORPHAN = "imported-orphan"
     """A value whose producer is gone, and that is imported: it can never change again."""
     STRAY = "stray"
@@ -95,6 +95,8 @@ class FindingType(StrEnum):
                 return Resolution.REPORTED
             case FindingType.UNREADABLE_RECORD | FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE:
                 return Resolution.REPORTED
+            case FindingType.FORGOTTEN:
+                return Resolution.REPORTED
             case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL | FindingType.UNCLAIMED:
                 return Resolution.REPORTED
             case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED | FindingType.CLEANED_UP:
@@ -120,7 +122,8 @@ class ScopeSnapshot:
     unread: Mapping[Key, str] = field(default_factory=dict)  # values whose tags cannot be read, and why
     lost: Collection[str] = ()  # Exports that the index names, with values here, and without a record; by logical ID
     withdrawn: Collection[str] = ()  # likewise, Exports that the index does not name: version 0.2.0 left no mark
-    dropped: Collection[str] = ()  # Exports that have left this place without reaching it; by logical ID
+    # Exports that have left this place without reaching it; by logical ID and the ARN of their stack
+    dropped: Collection[tuple[str, str]] = ()
     # by ARN, why stacks that records name cannot be asked about; they are not among the deleted ones
     unasked: Mapping[str, str] = field(default_factory=dict)
 
@@ -141,7 +144,7 @@ class Repairs:
     put_back: dict[Key, tuple[Value, Mapping[str, str]]] = field(default_factory=dict)
     # keys whose tags are to be read again before anything is done or reported
     suspects: set[Key] = field(default_factory=set)
-    dropped: Collection[str] = ()  # as in `ScopeSnapshot`
+    dropped: Collection[tuple[str, str]] = ()  # as in `ScopeSnapshot`
 
     def note_failures(self, failed: Collection[Finding]) -> None:
         """Report what could not be repaired as failed calls, and nothing of it as repaired."""
@@ -202,7 +205,8 @@ def _examine_records(
         for number in sorted(stored.spare):
             repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
-        if stored.record and (stored.record.stack in found.deleted_stacks or logical_id in found.dropped):
+        stack = stored.record.stack if stored.record else ""
+        if stored.record and (stack in found.deleted_stacks or (logical_id, stack) in found.dropped):
             orphaned[logical_id] = stored.record
         elif stored.record:
             for key in stored.record.values:
@@ -268,8 +272,7 @@ def _examine_orphans(
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope, logical_id, 0)
-            kind = FindingType.FORGOTTEN if logical_id in found.dropped else FindingType.ORPHANED
-            repairs.findings.append(Finding(kind, name, (record.stack,)))
+            repairs.findings.append(Finding(FindingType.ORPHANED, name, (record.stack,)))
 
 
 def _delete_marks(scope: ExportScope, found: ScopeSnapshot, repairs: Repairs) -> None:

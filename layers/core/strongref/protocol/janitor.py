@@ -35,6 +35,7 @@ from strongref.refusals import ChangingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from strongref.contract.index import IndexEntry
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
@@ -160,7 +161,7 @@ class Janitor:
         tags = dict(seen.tags)
         inspector.agree(first, [tags])
         deleted = frozenset(stack for stack in seen.deleted_stacks if first.found_deleted(stack))
-        dropped = {each for each in suspicion.dropped if self._is_named(at.clock, scope, each, dropped=True)}
+        dropped = {each for each in suspicion.dropped if self._is_dropped(at.clock, scope, each, first, inspector)}
         seen = replace(seen, tags=tags, deleted_stacks=deleted, dropped=dropped)
         return seen, examine(scope, seen)
 
@@ -223,22 +224,34 @@ class Janitor:
             withdrawn=unrecorded - lost,
         )
 
-    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str, *, dropped: bool = False) -> bool:
-        """Whether the index says that an Export publishes here, or that it has left the place without reaching it."""
+    def _is_named(self, clock: Clock, scope: ExportScope, logical_id: str) -> bool:
+        """Whether the index says that an Export publishes here; an index that cannot be read may say so."""
         if scope.producer.account != self.account:
             return False  # It cannot be asked about.
         name = index_name(scope.producer.stack, logical_id)
         try:
-            store = self.ports.stores(scope.producer.region, clock)
-            entries = read_index(store.under(f"{INDEX}/{scope.producer.stack}"))
+            entries = self._entries(clock, scope)
         except UnfinishedError:
             raise
         except StrongRefError as error:
             self.failed("An entry of the index could not be read, and may name an Export", error, parameter=name)
-            return not dropped
-        place = Place(self.account, self.region, scope.consumer)
-        own = [each.dropped if dropped else each.places for (at, _), each in entries.items() if at == name]
-        return any(place in places for places in own)
+            return True
+        return any(each.names(self.region, scope) for (at, _), each in entries.items() if at == name)
+
+    def _is_dropped(
+        self, clock: Clock, scope: ExportScope, export: tuple[str, str], first: TagInspector, second: TagInspector
+    ) -> bool:
+        """Whether an Export has still left this place, and no update of its stack began between two looks."""
+        logical_id, stack = export
+        before, now = first.info(stack), second.info(stack)
+        if not (before and now and now.at_rest and now.updated == before.updated):
+            return False
+        entry = self._entries(clock, scope).get((index_name(scope.producer.stack, logical_id), stack))
+        return entry is not None and Place(self.account, self.region, scope.consumer) in entry.dropped
+
+    def _entries(self, clock: Clock, scope: ExportScope) -> Mapping[tuple[str, str], IndexEntry]:
+        store = self.ports.stores(scope.producer.region, clock)
+        return read_index(store.under(f"{INDEX}/{scope.producer.stack}"))
 
     def _is_there(self, consumer: str) -> bool:
         info = self.ports.stacks.by_name(consumer, self.region)
@@ -299,7 +312,7 @@ class _Visit:
                     seen = self.janitor.see(
                         FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
                     )
-                    seen = replace(seen, dropped=self._index.dropped(scope))
+                    seen = replace(seen, dropped=self._index.dropped(scope, self.inspector))
                     add_claims(self._claims, seen.tags)
                     self._withdrawn |= set(seen.withdrawn)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)

@@ -6,8 +6,7 @@ removes places without a record, and the entries of deleted stacks.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
@@ -17,6 +16,7 @@ from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
+from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import ExportIdentity
 from strongref.refusals import ChangingError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.record import Record
     from strongref.protocol.fences import FenceHolder
+    from strongref.protocol.inspection import TagInspector
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
 
@@ -49,6 +50,7 @@ class IndexTender:
     failed: Failed = log_failure  # takes what could not be looked after
     # by region, then by parameter name and the ARN of the stack
     _entries: dict[str, dict[tuple[str, str], IndexEntry]] = field(default_factory=dict)
+    _returned: dict[str, str] = field(default_factory=dict)  # entries with a forgotten place that answers; their stacks
     _newer: dict[str, dict[str, NewerFormatError]] = field(default_factory=dict)  # likewise, what is left alone
 
     def add_missing(self, scope: ExportScope, records: Mapping[str, Record]) -> Iterator[Finding]:
@@ -67,12 +69,15 @@ class IndexTender:
                 if _is_complete(entry, record, place):
                     continue
                 if self.repairs:
-                    index.name(entry, [place], record.hold, self.clock.now())
+                    index.add(entry, place, record.hold, self.clock.now())
                 yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
 
-    def dropped(self, scope: ExportScope) -> set[str]:
-        """The Exports that have left this place without reaching it, by logical ID, as far as the index is listed."""
+    def dropped(self, scope: ExportScope, first: TagInspector) -> set[tuple[str, str]]:
+        """The Exports that have left this place without reaching it, as far as the index can be listed.
+
+        By logical ID and the ARN of the stack, which is at rest: while it is not, it may return.
+        """
         place, path = Place(self.account, self.region, scope.consumer), f"{INDEX}/{scope.producer.stack}/"
         if scope.producer.account != self.account:
             return set()
@@ -82,7 +87,8 @@ class IndexTender:
             raise
         except StrongRefError:  # It is reported where it is compared with the records.
             return set()
-        return {index_of(at)[1] for (at, _), each in listed.items() if at.startswith(path) and place in each.dropped}
+        left = {at for at, each in listed.items() if at[0].startswith(path) and place in each.dropped}
+        return {(index_of(name)[1], arn) for name, arn in left if (info := first.info(arn)) and info.at_rest}
 
     def correct(self) -> Iterator[Finding]:
         """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""
@@ -98,6 +104,8 @@ class IndexTender:
                     suspects.append((name, entry, info, wrong))
         if suspects:
             self.ports.lag.settle(self.clock)
+        for name, stack in self._returned.items():
+            yield Finding(FindingType.FORGOTTEN, name, (stack,))
         for name, entry, first, wrong in suspects:
             with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 for place in sorted(wrong):
@@ -106,13 +114,17 @@ class IndexTender:
         yield from failed
 
     def _wrong(self, name: str, entry: IndexEntry, info: StackInfo | None) -> set[Place]:
-        """The places that are wrong in an entry: all without its stack, none while that is at work."""
+        """The places that are wrong in an entry: all without its stack, none while that is at work.
+
+        What version 0.2.0 named is left to the Export's next event.
+        """
         if info is None:
-            return {*entry.places, *entry.denied, *entry.forgotten} or {NOWHERE}
+            return {NOWHERE}
         if not info.at_rest:
             return set()
-        loose = {*entry.denied, *entry.forgotten} - entry.places
-        return loose | {place for place in entry.places if not self._may_publish(name, entry, place)}
+        loose = {*entry.denied, *entry.forgotten, *entry.dropped} - entry.places
+        left = entry.places - entry.older
+        return loose | {place for place in left if not self._may_publish(name, entry, place)}
 
     def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None, place: Place) -> FindingType | None:
         """Correct a place behind a fence there, if the second look agrees with the first; what was found."""
@@ -125,21 +137,25 @@ class IndexTender:
             if not (same_rest and is_same) or place not in self._wrong(name, now, info):
                 return None
             if self.repairs and info is None:
-                index.remove([place], with_hold=bool(entry.hold or entry.older))
+                index.remove_all()
             elif self.repairs:
-                left = replace(entry, older=entry.older - {place})
-                if entry.older != left.older:
-                    index.name(left, [], entry.hold, self.clock.now())
                 index.remove([place])
             return FindingType.INDEX_ENTRY
 
-        is_named = place in entry.places and first is not None
-        if not (self.repairs and is_named):
-            return work()
-        scope = self._scope(name, place)
-        with suppress(ChangingError):
-            return behind_fences(self.ports, self.clock, [(place.region, scope)], self.holder, work)
-        return None
+        named = entry.places if first is None else entry.places & {place}
+        fenced = sorted(each for each in named if each.account == self.account) if self.repairs else []
+        while fenced:
+            sites = [(each.region, self._scope(name, each)) for each in fenced]
+            try:
+                return behind_fences(self.ports, self.clock, sites, self.holder, work)
+            except ChangingError:
+                return None
+            except StoreError as error:  # Where nobody can publish, no fence is needed.
+                left = [each for each in fenced if each.region != error.region]
+                if not is_out_of_reach(error) or left == fenced:
+                    raise
+                fenced = left
+        return work()
 
     def _may_publish(self, name: str, entry: IndexEntry, place: Place) -> bool:
         if place.account != self.account:
@@ -152,6 +168,8 @@ class IndexTender:
             if place in entry.forgotten:
                 return True  # A person decided about it.
             raise
+        if place in entry.forgotten:
+            self._returned[name] = entry.stack
         if recorded.torn or logical_id in recorded.records:
             return True
         # A record that is lost is told from one that was withdrawn by this entry.

@@ -37,5 +37,7 @@ def may_pass_over(phase: Phase, destination: Destination, entry: IndexEntry) -> 
     if place in entry.places:
         is_of_others = destination.is_residual and phase is not Phase.DELETE
         return is_of_others or (is_rollback and entry.is_untouched(place))
-    never_succeeded = phase is Phase.CREATE_ROLLBACK and not entry.older
-    return not is_wanted and (entry.is_exact or never_succeeded)
+    # Nothing was there before, and the Update was refused before it began.
+    never_began = is_rollback and place in entry.denied
+    never_succeeded = phase in (Phase.CREATE, Phase.CREATE_ROLLBACK) and not entry.older
+    return not is_wanted and (entry.is_exact or never_began or never_succeeded)

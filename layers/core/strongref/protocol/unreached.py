@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
+from strongref.contract.names import SHARED
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
@@ -42,7 +43,7 @@ class EventPlaces:
     visited: list[Destination]  # behind fences
     entry: IndexEntry  # all that was read of the index, and written to it
     unreached: list[tuple[Destination, StoreError]] = field(default_factory=list)  # to be passed over, if they may
-    has_begun: bool = False  # to read behind fences; what fails after that fails the event
+    has_begun: bool = False  # to write; what fails after that fails the event
     is_read: bool = False  # the index, behind the fences that stand now
     _was_read: bool = False
 
@@ -89,9 +90,10 @@ class EventPlaces:
         entry = self.read_index(clock)
         for at, error in self.unreached:
             if not may_pass_over(phase, at, entry):
-                self._note_denied(phase, [at])
-                producer = at.scope.producer
-                raise OutOfReachError(at.region, at.scope.consumer, producer.stack, producer.region, error)
+                self._note_denied(phase, [each for each, _ in self.unreached])
+                producer, consumer = at.scope.producer, at.scope.consumer
+                whom = "all consumers" if consumer == SHARED else consumer
+                raise OutOfReachError(at.region, whom, producer.stack, producer.region, error)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
@@ -102,36 +104,48 @@ class EventPlaces:
             index.remove(kept, DROPPED)
 
     def name(
-        self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock, *, only_creates: bool
+        self, phase: Phase, planned: Collection[tuple[Destination, ExportPlan]], clock: Clock, *, only_creates: bool
     ) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.
 
         Raises:
             OutdatedRequestError: CloudFormation does not wait for that anymore, whatever the dates say: its next event
-                may have found nothing here.
-            StrongRefError: the index cannot be written; in a rollback only if a place is new there.
+                may have found nothing here, or passed over it.
+            StrongRefError: the index cannot be written; in a rollback only if a place is new there, or was given up.
         """
         written: set[Place] = set()
         wanted: set[Place] = set()
         for at, plan in planned:
             (written if plan.instructions or plan.unseen else wanted if at.wanted else set()).add(at.place)
+        published = {at.place for at, _ in planned if at.wanted}
         hold, requested = self.wanted.hold, self.event.requested or self.clock.now()
         if not (written or wanted or hold):
             return
-        index, is_rollback, is_new = self.index(clock), phase is Phase.ROLLBACK, False
+        index, is_rollback = self.index(clock), phase is Phase.ROLLBACK
+        is_new = must = False
         if only_creates:
             index.create(written | wanted, hold, requested)
             return
         try:
             entry = self.read_index(clock)
             is_new = not entry.places.issuperset(written | wanted)
-            if not (is_new and (self._is_late_update(entry) if is_rollback else self.is_over)):
-                self.entry = index.name(entry, written | (wanted - entry.wrote.keys()), hold, requested)
+            marked = published & (entry.forgotten | entry.dropped)
+            must = bool(marked)
+            request = self.event.request_id
+            was_denied = any(at in entry.denied and entry.denied[at].request_id == request for at in written)
+            # What a rollback wants was named by then: only a late Update names it there.
+            if not was_denied and not (
+                is_new
+                and (entry.is_exact and is_superseded(self.event, self.ports.stacks) if is_rollback else self.is_over)
+            ):
+                if marked:
+                    index.unmark(marked)
+                self.entry = index.name(entry, written | (wanted - entry.exact), hold, requested)
                 return
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if not is_rollback or (is_new and self.entry.is_exact):
+            if not is_rollback or must or (is_new and self.entry.is_exact):
                 raise
             logger.warning("The index could not be corrected", extra={"error": str(error)})
             return
@@ -168,10 +182,6 @@ class EventPlaces:
             return True
         return self.event.request_type is RequestType.UPDATE and self._phase() is Phase.ROLLBACK
 
-    def _is_late_update(self, entry: IndexEntry) -> bool:
-        """Whether what seems to be a rollback is the Update before it: what a rollback wants was named by then."""
-        return entry.is_exact and is_superseded(self.event, self.ports.stacks)
-
     def _note_denied(self, phase: Phase, out: Iterable[Destination]) -> None:
         if phase is Phase.UPDATE:
             note_denied(self.ports, self.event, self.clock, [each.place for each in out])
@@ -200,20 +210,21 @@ class EventPlaces:
 
 
 def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place] = ()) -> None:
-    """Note which places an Update could not reach that is refused before its first write: by default, all named ones.
+    """Note which places an Update cannot reach that is refused before its first write: these, and all named ones.
 
     The next rollback may pass over them. What the Update has begun to write has the same date, which forbids that.
     """
     index = ExportIndex(ports.stores(event.stack_arn.region, clock), ExportIdentity(event.stack, event.logical_id))
     try:
         entry = index.read()
-        lost = out or [each for each in entry.places if not _is_reached(ports, each, clock)]
+        lost = [*out, *(each for each in entry.places if each not in out and not _is_reached(ports, each, clock))]
         if not lost or event.requested is None:
             return
         ports.lag.settle(clock)  # Since the event was sent: the phase is certain.
         stack = ports.stacks.by_arn(event.stack)
         if stack and "ROLLBACK" not in stack.status:
-            index.note(DENIED, [each for each in lost if each in entry.places or not entry.is_exact], event.requested)
+            noted = [each for each in lost if each in entry.places or not entry.is_exact]
+            index.note(DENIED, noted, event.requested, event.request_id)
     except StrongRefError as error:  # The update's own reason is what its user has to see.
         logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
 
