@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +18,7 @@ from strongref.contract.values import ParameterType
 from strongref.errors import OutdatedRequestError, PartialCreateError, StoreError, StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.lag import ReadLag
+from strongref.protocol.out_of_reach import may_pass_over
 from strongref.refusals import ExportsInUseError, OutOfReachError
 from tests.protocol.test_janitor import found
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
     from tests.support.cloudformation.requests import ResourceRequest
 
+CENTRAL = "eu-central-1"
 INDEX = index_name("network", "Exports")
 IN_AP = Place(ACCOUNT, AP, "web")
 COMPLETE, ROLLED_BACK = "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"
@@ -349,3 +353,150 @@ def test_a_denied_value_is_no_region_that_cannot_be_reached(cloud: Cloud) -> Non
         deploy(cloud, {"A": "a2"}, US, AP)
     assert status(cloud) == ROLLED_BACK
     assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
+
+
+def tended(cloud: Cloud) -> None:
+    for region in (AP, EU, AP, EU):
+        found(cloud, region)
+        cloud.clock.sleep(7200)
+
+
+def drop_and_add_again(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    restore(cloud)
+    deploy(cloud, {"A": "a1"}, US, AP)
+
+
+def drop_and_roll_back(cloud: Cloud, *, back: bool) -> None:
+    original = cloud._export
+
+    def later(*_: object) -> None:
+        if back:
+            restore(cloud)
+        raise LaterResourceError
+
+    cloud._export = later  # type: ignore[method-assign,assignment]
+    with pytest.raises(LaterResourceError):
+        deploy(cloud, {"A": "a1"}, US)
+    cloud._export = original  # type: ignore[method-assign]
+    restore(cloud)
+
+
+def delete_and_create_again(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    cloud.delete("network", EU)
+    restore(cloud)
+    deploy(cloud, {"A": "a1"}, US, AP)
+
+
+RETURNS: dict[str, Callable[[Cloud], None]] = {
+    "added again": drop_and_add_again,
+    "rolled back while it is away": partial(drop_and_roll_back, back=False),
+    "rolled back when it is back": partial(drop_and_roll_back, back=True),
+    "a stack of the same name": delete_and_create_again,
+}
+
+
+@pytest.mark.parametrize("returns", RETURNS)
+def test_what_is_exported_to_a_forgotten_region_again_stays_and_is_protected(cloud: Cloud, returns: str) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    lose(cloud)
+    forget(cloud)
+    RETURNS[returns](cloud)
+    tended(cloud)
+    assert cloud.values(AP) == {name("A"): "a1"}
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    deploy(cloud, {"A": "a1", "B": "b"}, US, AP)
+    lose(cloud)
+    with pytest.raises(OutOfReachError):
+        deploy(cloud, {"A": "a1", "B": "b"}, US)
+
+
+def test_the_janitor_withdraws_nothing_while_the_update_may_roll_back(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    lose(cloud)
+    forget(cloud)
+    stack = cloud.stack("network", EU)
+    before, after = exports({"A": "a1"}, Region=[US, AP]), exports({"A": "a1"}, Region=[US])
+    update = stack.request(RequestType.UPDATE, "Exports", after, stack.resources["Exports"].physical_id, before)
+    stack.begin_update()
+    with stack.asking(update):
+        cloud.send(update)
+    restore(cloud)
+    found(cloud, AP)
+    assert cloud.values(AP) == {name("A"): "a1"}
+
+
+@pytest.mark.parametrize("regions", [[US, AP, CENTRAL], [US]], ids=["a value", "drop both"])
+def test_two_regions_that_are_lost_at_once_are_both_passed_over(cloud: Cloud, regions: list[str]) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP, CENTRAL)
+    lose(cloud)
+    lose(cloud, CENTRAL)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {"A": "a2"}, *regions)
+    assert status(cloud) == ROLLED_BACK
+
+
+@pytest.mark.parametrize("older", [True, False], ids=["of version 0.2.0", "deleted by hand"])
+def test_a_mistyped_region_is_passed_over_whatever_the_index_was(cloud: Cloud, *, older: bool) -> None:
+    deploy(cloud, {"A": "a1"}, US)
+    cloud.ssm(EU).delete_parameters(Names=[f"/{each}" for each in cloud.texts(EU) if "index" in each])
+    if older:
+        text = {"stack": cloud.stack("network", EU).arn, "places": {ACCOUNT: {"web": [US]}}}
+        cloud.ssm(EU).put_parameter(Name=INDEX, Type="String", Value=json.dumps(text))
+    lose(cloud, how=nowhere)
+    with pytest.raises(StrongRefError):
+        deploy(cloud, {"A": "a1"}, US, AP)
+    assert status(cloud) == ROLLED_BACK
+
+
+def test_the_janitor_makes_no_index_exact(cloud: Cloud) -> None:
+    """It adds what it finds; what it cannot find may be missing."""
+    deploy(cloud, {"A": "a1"}, US, AP)
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    cloud.ssm(EU).delete_parameters(Names=[f"/{each}" for each in cloud.texts(EU) if "index" in each])
+    found(cloud, US)
+    lose(cloud)
+    with pytest.raises(OutOfReachError):
+        deploy(cloud, {"A": "a1"}, US)
+
+
+@pytest.mark.parametrize("denied", ["GetParametersByPath", "ListTagsForResource"])
+@pytest.mark.parametrize("change", ["drop the region", "delete the stack"])
+def test_a_forgotten_region_of_which_only_fences_answer_is_left_as_well(cloud: Cloud, denied: str, change: str) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+
+    def half(action: str, request: dict[str, Any]) -> None:
+        if action == denied and "/exports/" in str(request):
+            unreached(action, request)
+
+    lose(cloud, how=half)
+    forget(cloud)
+    CHANGES[change](cloud)
+
+
+def test_an_update_that_was_denied_writes_nothing_while_the_rollback_passes_over_the_region(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(cloud, {"A": "a1"}, AP)
+    stack = cloud.stack("network", EU)
+    own_id = stack.resources["Exports"].physical_id
+    before, after = exports({"A": "a1"}, Region=[AP]), exports({"A": "a2"}, Region=[AP])
+    update = stack.request(RequestType.UPDATE, "Exports", after, own_id, before)
+    rollback = stack.request(RequestType.UPDATE, "Exports", before, own_id, after)
+    stack.begin_update()
+    lose(cloud)
+    with stack.asking(update, cloud.clock.now()), pytest.raises(StoreError):
+        cloud.send(update)
+    stack.status = ROLLBACK
+
+    def then(*given: Any) -> bool:
+        restore(cloud)
+        with pytest.raises(OutdatedRequestError):
+            cloud.send(update)
+        return may_pass_over(*given)
+
+    monkeypatch.setattr("strongref.protocol.unreached.may_pass_over", then)
+    with stack.asking(rollback, cloud.clock.now()):
+        cloud.send(rollback)
+    assert cloud.values(AP) == {name("A"): "a1"}

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
-from strongref.contract.index import INDEX, index_of, read_index
+from strongref.contract.index import INDEX, Place, index_of, read_index
 from strongref.contract.names import StackArn, is_stack_name
-from strongref.errors import UnreadableRecordError
+from strongref.errors import StoreError, UnreadableRecordError
 from strongref.memo import Memo
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.snapshot import read_scope
@@ -21,7 +21,7 @@ from strongref.refusals import ForeignParameterError
 from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described
-from strongref_cli.check.stored import StoredScope, StoredStack, locations_of
+from strongref_cli.check.stored import NOTHING_STORED, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.templates import template_of
@@ -182,6 +182,10 @@ class StackReader:
             stored = read_scope(store, at.scope, export, inspector)
         except (UnreadableRecordError, ForeignParameterError) as error:
             return StoredScope(StoredExports({}, None), problem=error)
+        except StoreError:
+            if entry is None or Place(at.scope.producer.account, at.region, at.scope.consumer) not in entry.forgotten:
+                raise
+            return NOTHING_STORED
         keys = sorted(stored.stored)
         tags = self._tags.get((export.stack, at), lambda: inspector.inspect(store, at.scope, keys, export.stack))
         return StoredScope(replace(stored, named=entry is not None and entry.names(*at)), tags)
