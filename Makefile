@@ -22,7 +22,7 @@ export SAM_CLI_TELEMETRY := 0
 # What Python and pytest have compiled is kept, so that only the first run takes the time for it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards docs peers check demo emulator emulator-stop texts pictures release lock clean
+.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards mutants docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # What `make help` and CONTRIBUTING.md say of a target stands behind `##` in its line: what it does, and how long that takes
@@ -103,6 +103,10 @@ peers: setup ## Reads and transforms the files in any checkouts: `make peers FOL
 
 guards: setup ## Removes each safety check from the code, and checks that a test fails|2 min
 	$(BIN)/python -m tests.guards
+
+# MODULES="planner lag" runs a part. What was killed is remembered, so the next run takes as long as the survivors.
+mutants: setup ## Removes each condition of the protocol, and checks that a test fails, or that it is explained|45 min
+	$(BIN)/python -m tools.mutation $(MODULES)
 
 check: lint docs unit e2e guards ## Everything that a change must pass|16 min
 

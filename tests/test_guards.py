@@ -1,13 +1,18 @@
-"""Each guard that `make guards` removes is where tests/guards.py says, and so are the tests that must miss it."""
+"""Each guard that `make guards` removes is where tests/guards.py says, and so are the tests that must miss it.
+
+The mutants that tools/survivors.toml explains are there as well.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 
 import pytest
 
 from tests.guards import GUARDS, ROOT, Guard
+from tests.support import mutants
 from tests.support.code_patterns import NotFoundOnceError, replace
 
 CODE = """
@@ -38,6 +43,13 @@ def test_the_tests_that_must_fail_exist(guard: Guard) -> None:
     defined = {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text())}
     for beginning in guard.must_fail:
         assert any(name.startswith(beginning.partition("[")[0]) for name in defined), beginning
+
+
+def test_each_explained_survivor_of_make_mutants_is_one() -> None:
+    explained = tomllib.loads((ROOT / "tools/survivors.toml").read_text("utf-8"))
+    modules = {function.partition(".")[0] for function in explained}
+    found = set.union(*(mutants.names(ROOT / f"layers/core/strongref/protocol/{name}.py") for name in modules))
+    assert {(function, text) for function, texts in explained.items() for text in texts} <= found
 
 
 @pytest.mark.parametrize(

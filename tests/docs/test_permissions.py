@@ -386,11 +386,10 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
     entries = [f"/strongref/index/vpc/{name}" for name in ("One", "Two")]
     cloud.ssm(producer).delete_parameters(Names=entries)
     assert FindingType.INDEX_ENTRY in kinds(consumer)
-    wrong = f'{{"stack":"{cloud.stack("vpc", producer).arn}","places":{{"{ACCOUNT}":{{"x":["{producer}"]}}}}}}'
-    for name in (*entries, "/strongref/index/vpc/Gone"):
-        cloud.ssm(producer).put_parameter(Name=name, Type="String", Value=wrong, Overwrite=True)
+    wrong = json.dumps({"stack": cloud.stack("vpc", producer).arn, "at": then})
+    empty = f"/strongref/index/vpc/Gone/{ACCOUNT}/{consumer}/web"
+    cloud.ssm(producer).put_parameter(Name=empty, Type="String", Value=wrong)
     assert FindingType.INDEX_ENTRY in kinds(producer)
-    assert FindingType.INDEX_ENTRY in kinds(consumer)
     cloud.vanish("shop", consumer)
     cloud.deploy("shop", consumer, {})
     cloud.clock.sleep(7200)

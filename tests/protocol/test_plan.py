@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, claim_tag, owner_tag
 from strongref.contract.record import Record
+from strongref.errors import UndecryptableError
 from strongref.protocol.phases import ClaimPolicy
-from strongref.protocol.planner import is_up_to_date
-from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
+from strongref.protocol.plan import CloseRecord, WriteRecord
+from strongref.protocol.planner import is_up_to_date, plan_export
+from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags, split_tags
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 from tests.support.builders import (
     FORMER,
@@ -25,6 +28,7 @@ from tests.support.builders import (
     items,
     nobodys,
     ours,
+    parts,
     plan,
     record,
     secure,
@@ -137,12 +141,22 @@ def test_stale_claims_protect_nothing_and_are_healed() -> None:
         "heal": {A: claims(WEB), B: claims(SHOP)},
         "rerecord": True,
     }
+    assert made.writes == 4  # only where the value stays, its claims are removed
 
 
 def test_propagate_changes_a_claimed_value_and_tells_whom() -> None:
     there = stock(values(A="1"), record(A="1"))
     made = plan(values(A="2"), there, {A: ours(by=(WEB, SHOP))}, ClaimPolicy.PROPAGATE)
     assert does(made) == {"overwrite": values(A="2"), "reported": {A: (SHOP, WEB)}, "rerecord": True}
+
+
+def test_only_to_propagate_it_a_claimed_value_is_changed_that_cannot_be_decrypted() -> None:
+    why = UndecryptableError("GetParameters", "name", "us-east-1", "InvalidKeyId")
+    there = stock({A: replace(secure(""), locked=why)}, record(A=secure("1")))
+    wanted, tags = {A: secure("2")}, {A: ours(by=(WEB,))}
+    with pytest.raises(UndecryptableError):
+        plan(wanted, there, tags)
+    assert plan(wanted, there, tags, ClaimPolicy.PROPAGATE).overwrite == wanted
 
 
 def test_propagate_still_refuses_a_drop_and_names_no_change() -> None:
@@ -164,6 +178,14 @@ def test_cleanup_delivered_twice_tells_the_same_and_writes_nothing() -> None:
     made = plan({}, stock(values(A="1")), {A: mine}, ClaimPolicy.KEEP)
     assert does(made) == {"kept": {A: (WEB,)}}
     assert made.writes == 0
+    marked = replace(stock(values(A="1")), withdrawn=Record(NETWORK, {}, withdrawn=True))
+    assert does(plan({}, marked, {A: mine}, ClaimPolicy.KEEP)) == {"kept": {A: (WEB,)}}
+
+
+def test_the_mark_of_what_is_withdrawn_goes_with_its_last_value() -> None:
+    parts = frozenset([0, 3])
+    marked = replace(stock(), withdrawn=Record(NETWORK, {}, withdrawn=True), parts={"Exports": parts})
+    assert plan({}, marked).plan.instructions == (WriteRecord("Exports", None, parts),)
 
 
 def test_cleanup_does_not_tell_what_another_export_left_for_a_claim() -> None:
@@ -224,6 +246,38 @@ def test_a_co_owned_value_is_disowned_not_dropped_even_while_claimed() -> None:
     made = plan({}, there)
     assert does(made) == {"disown": (A,), "rerecord": True}
     assert does(plan({}, stock({}, record(A="1"), others={"More": record(A="1")}))) == {"rerecord": True}
+
+
+def test_a_record_left_open_may_have_left_an_owner_tag_on_a_value_of_another_export() -> None:
+    there = stock(values(A="1", B="1"), replace(record(C="1"), open=True), others={"More": record(A="1", B="1")})
+    made = plan({}, there, {A: ours(owners=(owner_tag("Exports"), MORE)), B: ours(owners=(MORE,))})
+    assert does(made) == {"disown": (A,), "rerecord": True}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "tags"),
+    [
+        pytest.param(values(A="1"), stock(values(A="1")), {A: ours()}, id="put on"),
+        pytest.param({}, stock(values(A="1"), record(A="1"), others={"More": record(A="1")}), {}, id="taken off"),
+    ],
+)
+def test_a_record_is_open_while_owner_tags_are(
+    wanted: dict[Key, Value], there: StoredExports, tags: dict[Key, ValueTags]
+) -> None:
+    """So an event that dies here is finished by the next."""
+    opening, _, closing = plan(wanted, there, tags).plan.instructions
+    assert isinstance(opening, WriteRecord)
+    assert opening.record
+    assert opening.record.open
+    assert isinstance(closing, CloseRecord)
+
+
+def test_a_record_keeps_a_former_hold_only_if_there_is_no_other() -> None:
+    there = stock(values(A="1"), Record(NETWORK, values(A="1"), "old"))
+    for hold, former in (("", "old"), ("new", "")):
+        made = parts(plan_export(SCOPE, ME, values(A="1"), there, {}, hold=hold))
+        assert made.record
+        assert (made.record.hold, made.record.former_hold) == (hold, former)
 
 
 def test_other_keys_of_another_export_are_none_of_its_business() -> None:

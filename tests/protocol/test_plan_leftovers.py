@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from strongref.contract.names import Key
+from strongref.contract.record import Record
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.refusals import ExportsInUseError
 from tests.support.builders import (
     FORMER,
     ME,
+    NETWORK,
     WEB,
     does,
     foreign,
@@ -124,10 +126,16 @@ def test_another_revision_writes_every_value_again_and_keeps_claims_out_of_it() 
 
 
 def test_a_rewrite_next_to_a_change_names_no_key_twice() -> None:
-    there = stock(values(A="1", B="1", C="1"), record(A="1", B="1", C="1"))
-    wanted = values(A="2", B=secure("1"), C="1")
-    made = plan(wanted, there, {A: ours(), B: ours()}, rewrite=[A, B, C, Key("Other")])
-    assert does(made) == {"overwrite": values(A="2", C="1"), "remake": {B: (secure("1"), TAGS)}, "rerecord": True}
+    before, wanted = values(A="1", B="1", C="1", Moved="1"), values(A="2", B=secure("1"), C="1")
+    moved = Key("Moved")
+    there = stock(before, Record(NETWORK, before))
+    made = plan(wanted, there, {A: ours(), B: ours(), moved: ours()}, rewrite=[A, B, C, moved])
+    assert does(made) == {
+        "overwrite": values(A="2", C="1"),
+        "remake": {B: (secure("1"), TAGS)},
+        "delete": (moved,),
+        "rerecord": True,
+    }
 
 
 def test_a_rewrite_does_not_get_round_a_claim() -> None:

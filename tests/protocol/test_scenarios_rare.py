@@ -9,9 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
+from strongref.contract.requests import ExportRequest, OnChange
+from strongref.contract.response import Response
 from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError, UnfinishedError
+from strongref.protocol.export_event import ExportEvent
 from strongref.refusals import ExportsInUseError, NoSuchExportError
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
+from tests.support.builders import ME, SCOPE
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import LaterResourceError
 from tests.support.cloudformation.stacks import StackResource
@@ -249,6 +253,30 @@ def test_a_nested_stack_cleans_the_prefix_of_its_root_if_it_reads_from_it() -> N
     root.status = "DELETE_IN_PROGRESS"
     cloud.delete("web-Nested-1", US)
     assert cloud.values(US) == {}
+
+
+def test_an_update_that_publishes_the_same_puts_back_what_has_gone() -> None:
+    cloud = begun(Cloud(), A="a1")
+    cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('A')}")
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, OnChange="propagate")})
+    assert cloud.values(US) == {name("A"): "a1"}
+
+
+def test_a_delete_whose_properties_cannot_be_read_needs_no_index() -> None:
+    cloud = begun(Cloud(), A="a1")
+    stack = cloud.stack("network", EU)
+    for each in cloud.parameters_below(EU, "/strongref/index"):
+        cloud.ssm(EU).delete_parameter(Name=each)
+    odd = {"Region": US, "Unknown": "x"}
+    cloud.send(stack.request(RequestType.DELETE, "Exports", odd, stack.resources["Exports"].physical_id))
+    assert cloud.values(US) == {}
+
+
+def test_the_attribute_hold_repeats_what_old_properties_named_and_a_delete_has_no_attributes() -> None:
+    former = ExportRequest((US,), SCOPE, {}, OnChange.REFUSE, "hold", "")
+    event = ExportEvent(ME, (), Response("id", {"Count": "0"}), former=former)
+    assert event.responded([]).data == {"Count": "0", "Hold": "hold"}
+    assert not replace(event, response=Response("id")).responded([]).data
 
 
 def test_values_whose_record_has_many_parts_are_changed_and_dropped() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from strongref.protocol.staleness import ClaimingStack, is_stale
+from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 
 TAG, OTHER = "strongref:claim:1", "strongref:claim:2"
 
@@ -27,3 +27,9 @@ def test_a_claim_is_stale_only_if_its_stack_is_gone_or_at_rest_without_it(
     stack: ClaimingStack | None, stale: bool
 ) -> None:
     assert is_stale(TAG, stack) is stale
+
+
+def test_two_looks_agree_only_about_the_same_rest() -> None:
+    rested = ClaimingStack(exists=True, at_rest=True)
+    assert is_stale_twice(TAG, rested, rested)
+    assert not is_stale_twice(TAG, ClaimingStack(exists=False), rested)

@@ -24,6 +24,9 @@ from strongref.protocol.verification import (
     EventPendingError,
     EventRejectedError,
     EventVerifier,
+    is_given_up,
+    is_in_use,
+    is_superseded,
 )
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloudformation.requests import EXPORT, IMPORT, ResourceRequest
@@ -273,6 +276,33 @@ def test_so_is_one_of_the_future_which_would_outdate_all_others() -> None:
     verifier.check_origin(sent, FUNCTION, EPOCH - AHEAD)
     with pytest.raises(EventRejectedError, match="in the future"):
         verifier.check_origin(sent, FUNCTION, EPOCH - AHEAD - timedelta(seconds=1))
+
+
+def test_nothing_is_known_of_the_time_of_one_whose_url_has_no_date() -> None:
+    sent = event(UPDATE)
+    undated = replace(sent, response_url=sent.response_url.partition("?")[0], requested=None)
+    Account(None).verifier().check_origin(undated, FUNCTION, EPOCH)
+    assert not is_superseded(undated, Account(None))
+
+
+def test_what_is_at_rest_or_gone_was_asked_for_something_else_since() -> None:
+    looks = (listed("UPDATE_IN_PROGRESS"), listed("UPDATE_COMPLETE"), None)
+    assert [is_superseded(event(UPDATE), Account(found)) for found in looks] == [False, True, True]
+    assert is_given_up(event(UPDATE), Account(None))
+    assert not is_given_up(event(DELETE), Account(None))  # what it was sent for is to go in any case
+
+
+@pytest.mark.parametrize(
+    ("resource", "in_use"),
+    [
+        (listed("UPDATE_COMPLETE"), True),
+        (listed("UPDATE_COMPLETE", OTHER), False),
+        (listed("DELETE_IN_PROGRESS"), False),
+        (None, False),
+    ],
+)
+def test_a_resource_is_in_use_unless_it_is_being_deleted(resource: ResourceInfo | None, in_use: bool) -> None:
+    assert is_in_use(Account(resource), STACK, "Imports", ID) is in_use
 
 
 def test_what_is_not_listed_is_looked_at_twice() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.contract.event import RequestType
-from strongref.errors import BadRequestError
+from strongref.errors import BadRequestError, WaitInterruptedError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
@@ -108,6 +108,17 @@ def test_a_creation_where_something_exists_waits(cloud: Cloud) -> None:
     cloud.clock.slept.append(10)
     cloud.deploy("network", EU, {"Exports": exports(A="a2")})
     assert 3 * D < waited(cloud) - 10 <= 3 * D + 1
+    assert cloud.values(US)[VALUE] == "a2"
+
+
+def test_a_creation_where_a_record_is_left_alone_waits(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    for region in (US, EU):
+        cloud.ssm(region).delete_parameter(Name=f"/strongref/exports/{VALUE}")
+    cloud.vanish("network", EU)
+    waited(cloud)
+    cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    assert waited(cloud) > 2 * D
     assert cloud.values(US)[VALUE] == "a2"
 
 
@@ -281,6 +292,27 @@ IMPORTING = ClaimingStack(exists=True, at_rest=True, claims=frozenset([TAG]), up
 )
 def test_two_looks_have_to_agree(first: ClaimingStack | None, second: ClaimingStack | None, stale: bool) -> None:
     assert is_stale_twice(TAG, first, second) is stale
+
+
+@pytest.mark.parametrize(("lasts", "goes_on"), [(5.0, True), (20.0, False)])
+def test_who_waited_until_its_time_was_over_goes_on_in_another_invocation(lasts: float, goes_on: bool) -> None:
+    waiting, why = Patience(10, 1, lambda: 0.5).begin(FakeClock(lasts)), BadRequestError("Names", "is wrong")
+    assert isinstance(waiting.over(why), WaitInterruptedError) is goes_on
+
+
+def test_what_has_too_short_a_service_timeout_can_be_deleted(cloud: Cloud) -> None:
+    cloud.lag = ReadLag()  # it was installed with a shorter lag
+    cloud.deploy("network", EU, {"Exports": exports(A="a1") | {"ServiceTimeout": "10"}})
+    cloud.deploy("web", US, {"Imports": IMPORT | {"ServiceTimeout": "10"}})
+    cloud.lag = ReadLag(D)
+    for stack, region in [("web", US), ("network", EU)]:
+        cloud.delete(stack, region)
+    assert cloud.values(US) == {}
+
+
+def test_without_a_lag_one_look_is_certain() -> None:
+    looks = iter(["first", "second"])
+    assert ReadLag().certain(FakeClock(), lambda: next(looks), lambda _: False) == "first"
 
 
 def test_a_service_timeout_that_does_not_hold_the_waits_is_refused_with_the_least_value() -> None:

@@ -48,7 +48,7 @@ def replace(source: str, function: str, pattern: str, replacement: str = "") -> 
         raise NotFoundOnceError(f"{pattern!r} matches {len(matches)} pieces of {function}.")
     ((node, found),) = matches
     new = _parse(_WILDCARD.sub(lambda name: found.get(name[0], name[0]), replacement or "pass"), as_expression=True)
-    return ast.unparse(ast.fix_missing_locations(_Replacement(node, new).visit(tree)))
+    return ast.unparse(ast.fix_missing_locations(Replacement(node, new).visit(tree)))
 
 
 def _functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
@@ -90,7 +90,9 @@ def _is_ellipsis(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
 
 
-class _Replacement(ast.NodeTransformer):
+class Replacement(ast.NodeTransformer):
+    """Puts one node in the place of another."""
+
     def __init__(self, old: ast.AST, new: ast.AST) -> None:
         self._old, self._new = old, new
 

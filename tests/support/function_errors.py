@@ -67,7 +67,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "record-left": lambda: refusals.RecordLeftError(
         errors.UndecryptableError("GetParameters", "InvalidKeyId", f"{SCOPE.path('records')}/Exports.1", US)
     ),
-    "out-of-reach": lambda: refusals.OutOfReachError(US, "web", "network", EU, DENIED),
+    "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, DENIED),
     "passed-over": lambda: refusals.PassedOverError(US, DENIED),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),

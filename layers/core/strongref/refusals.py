@@ -85,13 +85,12 @@ class OutOfReachError(StrongRefError):
 
     counted = ErrorMetric.REJECTED
     region: str
-    consumer: str  # or `all consumers`
     stack: str  # the producer's name
     home: str  # and its region
     why: StrongRefError
     sentence = (
-        "{region} cannot be reached, and stack {stack} ({home}) exports to {consumer} there: nobody can know what is "
-        "imported. {why:400} Restore the access and repeat this. If the region is gone for good, run strongref forget "
+        "{region} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
+        "{why:400} Restore the access and repeat this. If the region is gone for good, run strongref forget "
         "{region} --stack {stack} --region {home}. Nothing was changed there."
     )
 

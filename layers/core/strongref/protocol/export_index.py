@@ -102,8 +102,10 @@ class ExportIndex:
 
     def remove_all(self) -> None:
         """Remove the whole entry; what a later stack of the same name has written stays."""
-        below = self.store.under(self._name)
-        self.store.delete(names_of({**self.store.get([self._name]), **below}, self.export.stack))
+        found = self.store.under(f"{INDEX}/{self.export.producer.stack}")
+        self.store.delete(
+            each for each in names_of(found, self.export.stack) if f"{each}/".startswith(f"{self._name}/")
+        )
 
     def note(self, kind: str, places: Iterable[Place], at: datetime, request: str = "") -> None:
         """Note what an event did about places that it could not reach: it was `DENIED` there, or `DROPPED` them."""

@@ -163,7 +163,7 @@ def _compare(
         # by a change that died halfway, and is corrected.
         claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
         claimed_drops={key: claimed[key] for key in going if key in claimed} | lost,
-        withdrawn={} if lost else kept,
+        withdrawn=kept,
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
-from strongref.contract.names import SHARED
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
@@ -91,9 +90,8 @@ class EventPlaces:
         for at, error in self.unreached:
             if not may_pass_over(phase, at, entry):
                 self._note_denied(phase, [each for each, _ in self.unreached])
-                producer, consumer = at.scope.producer, at.scope.consumer
-                whom = "all consumers" if consumer == SHARED else consumer
-                raise OutOfReachError(at.region, whom, producer.stack, producer.region, error)
+                producer = at.scope.producer
+                raise OutOfReachError(at.region, producer.stack, producer.region, error)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
