@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
@@ -198,13 +199,63 @@ def test_a_rollback_ends_well(cloud: AnsweringCloud, case: str) -> None:
     for key in (*given.unprotected, *given.left_out):
         assert key in reason
     assert bool(reason) is bool(given.unprotected or given.left_out)
-    assert noted(cloud) == ([" and ".join(given.unprotected)] if given.unprotected else [])
+    named = [*given.unprotected, *given.left_out]
+    assert noted(cloud) == ([" and ".join(named)] if named else [])
     if name("A") in cloud.values(US):
         assert before.items() <= cloud.tags(US, name("A")).items()
 
 
+def rolled_back(cloud: AnsweringCloud, names: dict[str, Any]) -> tuple[Mapping[str, object], str]:
+    """What the rollback of an Import returns, in as much time as the clock has."""
+    web = cloud.stack("web", US)
+    web.status, web.updates = ROLLBACK, web.updates + 1
+    own_id = web.resources["Imports"].physical_id
+    request = web.request(RequestType.UPDATE, "Imports", names, own_id, imports("B"))
+    with web.asking(request):
+        response = cloud.send(request)
+    return response.data, response.reason
+
+
+def test_a_rollback_waits_for_a_change_also_if_something_else_cannot_be_read(cloud: AnsweringCloud) -> None:
+    cloud.deploy("web", US, {"Imports": imports("A", "C", "S")})
+    cloud.ssm(US).lock()
+    cloud.clock = FakeClock(885)
+    path, seconds = f"{SCOPE.path('fences')}/More.1", timedelta(seconds=90)
+
+    def renew(_slept: float = 0) -> None:
+        if cloud.clock.now() - EPOCH < timedelta(seconds=400):
+            text = Fence("somebody", cloud.clock.now() + seconds, lifetime=seconds).encode()
+            cloud.ssm(US).put_parameter(Name=path, Type="String", Value=text, Overwrite=True)
+        elif path in cloud.ssm(US).parameters():
+            cloud.ssm(US).delete_parameters(Names=[path])
+
+    cloud.clock.on_sleep = renew
+    renew()
+    returned, reason = rolled_back(cloud, imports("A", "C", "S"))
+    assert returned == {"A": "a1", "C": "c1"}
+    assert "Not protected: S" in reason
+
+
+@pytest.mark.parametrize(("action", "names"), [("ListTagsForResource", "A and B"), ("AddTagsToResource", "A")])
+def test_the_last_invocation_notes_what_it_had_no_time_to_claim(cloud: AnsweringCloud, action: str, names: str) -> None:
+    cloud.deploy("web", US, {"Imports": imports("A", "B")})
+    untag(cloud)
+    cloud.clock = FakeClock(385)
+
+    def throttled(called: str, _request: dict[str, Any]) -> None:
+        if called == action:
+            cloud.clock.slept.append(0.5)
+            error = {"Error": {"Code": "ThrottlingException", "Message": ""}}
+            raise ClientError(error, called)  # type: ignore[arg-type]
+
+    cloud.ssm(US).before_call = throttled
+    returned, _ = rolled_back(cloud, imports("A", "B", ServiceTimeout="400"))
+    assert returned == {"A": "a1", "B": "b1"}
+    assert noted(cloud) == [names]
+
+
 def noted(cloud: Cloud) -> list[str]:
-    """The names of what is not protected, in the notes about it."""
+    """The names of what is not protected, or left out, in the notes about it."""
     found = [Unclaimed.decode(f"/{each}", text) for each, text in cloud.texts(US).items()]
     return [note.names for note in found if note and note.name.removeprefix("/") in cloud.texts(US)]
 

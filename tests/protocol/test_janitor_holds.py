@@ -25,11 +25,11 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import Patience
-from tests.protocol.test_holds import HELD, HOLD, hold_stacks, holding
+from tests.protocol.test_holds import HELD, HOLD, UNHELD, hold_stacks, holding
 from tests.protocol.test_scenarios import EU, US, exports, imports
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
-from tests.support.cloudformation.operations import ExportInUseError
+from tests.support.cloudformation.operations import ExportInUseError, LaterResourceError
 from tests.support.cloudformation.stacks import UPDATING
 
 if TYPE_CHECKING:
@@ -355,6 +355,22 @@ def test_what_is_not_a_hold_stacks_is_not_touched(held: Cloud) -> None:
     before = held.texts(EU)
     assert tend(held, EU) == []
     assert held.texts(EU) == before
+
+
+def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> None:
+    """The update that names none has not ended."""
+    original, found = held._export, list[str]()
+
+    def later(*_: object) -> None:
+        found.extend(tend(held))
+        raise LaterResourceError
+
+    held._export = later  # type: ignore[method-assign,assignment]
+    with pytest.raises(LaterResourceError):
+        held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    held._export = original  # type: ignore[method-assign]
+    assert found == [FindingType.HOLD_PENDING]
+    assert len(hold_stacks(held)) == 1
 
 
 # -- the index --------------------------------------------------------------------------------------------------------

@@ -48,11 +48,14 @@ class FoundExports:
         return None if value in (None, self.published[key]) else UnsettledError([key], producer)
 
     def fitting(self, values: Mapping[Key, Value], fits: Callable[[Mapping[Key, Value]], bool]) -> dict[Key, Value]:
-        """As many values as fit. First those go that were not claimed before, also for the reason; then the largest."""
+        """As many values as fit; with the reason, if some do not.
+
+        First those go that were not claimed before, then the largest.
+        """
         left = dict(values)
         sizes = {key: len(json.dumps([key, each.attribute])) for key, each in values.items() if not each.is_secure}
         for key in sorted(sizes, key=lambda key: (self.is_claimed(key), -sizes[key])):
-            if fits(left if left == values or self.is_claimed(key) else left | _REASON):
+            if fits(left if left == values else left | _REASON):
                 break
             del left[key]
         return left

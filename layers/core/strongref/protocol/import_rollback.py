@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 from strongref.contract.names import PRODUCER_TAG, claim_tag
 from strongref.contract.unclaimed import Unclaimed
 from strongref.contract.values import ParameterType, select
-from strongref.errors import StrongRefError, TooManyTagsError, UnfinishedError
+from strongref.errors import StrongRefError, TooManyTagsError, UnfinishedError, WaitInterruptedError
 from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.fences import live_fence
 from strongref.protocol.found_exports import FoundExports
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key
     from strongref.contract.values import Value
+    from strongref.protocol.time import Clock
 
 T = TypeVar("T")
 
@@ -47,6 +49,7 @@ class ImportRollback:
             UnfinishedError: another invocation may do better.
             StrongRefError: `why`, if what may be there cannot be read at all.
         """
+        self._wait_for_fences()
         found, names, producer = self._look(), self.attempt.names, str(self.attempt.scope.producer)
         known = found.values(named=names is not None)
         selected = select(names, known)
@@ -59,16 +62,33 @@ class ImportRollback:
             problems |= {key: why for key in values if (why := found.problem(key, producer, self.why))}
             self._tag([key for key in values if not found.is_claimed(key)], found, problems)
             values |= self._verified(values, problems)
-            self._note(problems)
+        self._note([*map(attribute_name, (*sorted(problems), *too_large)), *gone])
         if not (problems or gone or too_large):
             return values, ""
         first = str(next(iter(problems.values()), "")).removesuffix(" Nothing was claimed.")
         return values, str(PartlyImportedError(sorted(problems), gone, too_large, first))
 
+    def _wait_for_fences(self) -> None:
+        """Wait while others are at work: half a change is no reason to leave anything out."""
+        scope, clock = self.attempt.scope, self._limited(2)
+        store, patience = self.attempt.ports.stores(self.attempt.store.region, clock), self.attempt.ports.patience
+        waiting = patience.begin(clock)
+        while self._tolerant(lambda: live_fence(store, scope, clock)):
+            waiting = patience.begin(clock) if waiting.is_over else waiting
+            if not waiting.pause():
+                self._tolerated(WaitInterruptedError(self.why))
+                return
+
+    def _limited(self, part: int) -> Clock:
+        """The clock of a step, which takes only a part of the last invocation's time."""
+        clock = self.attempt.clock
+        return Until(clock, clock.now() + timedelta(seconds=clock.remaining() / part)) if self.is_last else clock
+
     def _look(self) -> FoundExports:
-        store, scope = self.attempt.store, self.attempt.scope
-        recorded = _tolerant(lambda: RecordedExports.read(store, scope))
-        parameters = _tolerant(lambda: store.under(scope.path("exports")))
+        scope, region = self.attempt.scope, self.attempt.store.region
+        store = self.attempt.ports.stores(region, self._limited(2))
+        recorded = self._tolerant(lambda: RecordedExports.read(store, scope))
+        parameters = self._tolerant(lambda: store.under(scope.path("exports")))
         published = recorded.readable(partly=True).values if recorded else {}
         stored = {scope.key(name): each.value for name, each in (parameters or {}).items()}
         if recorded is None or parameters is None:
@@ -78,7 +98,8 @@ class ImportRollback:
         meant = {key for keys in select(self.attempt.names, stored).values() for key in keys}
         asked = sorted(meant if self.strong else meant - published.keys())
         unread = {PRODUCER_TAG: ""}  # It is there, and may be claimed.
-        calls = [partial(_tolerant, partial(store.tags, scope.parameter_name(key)), unread) for key in asked]
+        store = self.attempt.ports.stores(region, self._limited(3))
+        calls = [partial(self._tolerant, partial(store.tags, scope.parameter_name(key)), unread) for key in asked]
         tags = {key: each or {} for key, each in zip(asked, call_all(store, calls), strict=True)}
         claim = self.attempt.claimant.tag if self.strong else {}
         hidden = recorded is None or recorded.torn
@@ -92,22 +113,24 @@ class ImportRollback:
 
     def _tag(self, keys: Iterable[Key], found: FoundExports, problems: dict[Key, StrongRefError]) -> None:
         """Claim each value for itself; what cannot be claimed is added to the problems."""
-        scope, producer = self.attempt.scope, str(self.attempt.scope.producer)
-        for key in (each for each in keys if PRODUCER_TAG in found.tags.get(each, {})):
+        scope, claim = self.attempt.scope, self.attempt.claimant.tag
+        store = self.attempt.ports.stores(self.attempt.store.region, self._limited(3))
+
+        def tag(key: Key) -> None:
             try:
-                self.attempt.store.tag(scope.parameter_name(key), self.attempt.claimant.tag)
+                store.tag(scope.parameter_name(key), claim)
             except TooManyTagsError:
-                problems[key] = TooManyClaimsError([key], producer)
+                problems[key] = TooManyClaimsError([key], str(scope.producer))
             except StrongRefError as error:
                 problems.setdefault(key, self._tolerated(error))
 
+        call_all(store, [partial(tag, key) for key in keys if PRODUCER_TAG in found.tags.get(key, {})])
+
     def _verified(self, values: Mapping[Key, Value], problems: dict[Key, StrongRefError]) -> Mapping[Key, Value]:
         """Verify what has no problem; what turns out to have one is added to the problems."""
-        old, clock = self.attempt, self.attempt.clock
-        if self.is_last:  # Some time is left for the rest.
-            clock = Until(clock, clock.now() + timedelta(seconds=clock.remaining() / 2))
+        old, clock = self.attempt, self._limited(2)
         store = old.ports.stores(old.store.region, clock)
-        claimant = replace(old.claimant, again=True, partly=True, outlasts_fences=False, fits=lambda _: None)
+        claimant = replace(old.claimant, again=True, partly=True, fits=lambda _: None)
         while keys := [key for key in values if key not in problems]:
             try:
                 return ClaimAttempt(old.ports, store, clock, claimant, old.scope, keys).claim()
@@ -122,22 +145,20 @@ class ImportRollback:
             raise error
         return error
 
-    def _note(self, problems: Mapping[Key, StrongRefError]) -> None:
-        """Note for the janitor what is not protected."""
+    def _tolerant(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+        """What can be read; raises if another invocation may do better."""
+        try:
+            return read()
+        except StrongRefError as error:
+            self._tolerated(error)
+            return otherwise
+
+    def _note(self, names: list[str]) -> None:
+        """Note for the janitor what is not protected, or left out."""
         store, claimant = self.attempt.store, self.attempt.claimant
-        note = Unclaimed(claimant.says, claim_tag(claimant.generation), brief(map(attribute_name, sorted(problems))))
+        note = Unclaimed(claimant.says, claim_tag(claimant.generation), brief(names))
         with suppress(StrongRefError):
-            if problems:
+            if names:
                 store.overwrite(note.name, ParameterType.STRING, note.encode())
             else:
                 store.delete(store.get([note.name]))
-
-
-def _tolerant(read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-    """What can be read."""
-    try:
-        return read()
-    except UnfinishedError:
-        raise
-    except StrongRefError:
-        return otherwise

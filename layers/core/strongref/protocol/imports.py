@@ -111,7 +111,7 @@ class Importer:
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
-        if strong and event.request_type is RequestType.UPDATE:
+        if event.request_type is RequestType.UPDATE:
             with suppress(StrongRefError):  # Then the janitor goes on reporting it.
                 store.delete(store.get([Unclaimed(event.stack, claim_tag(generation)).name]))
         if claimant.again and attempt.holds and not attempt.needs_hold and attempt.holds.may_exist():
@@ -207,14 +207,12 @@ class Importer:
             return False
 
     def _limited(self, event: Event, clock: Clock) -> Clock:
-        """The clock of a normal import. The last invocation for a rollback keeps time for what it cannot claim."""
+        """The clock of a normal import. The last invocation for an Update keeps time for the case of a rollback."""
         now, left = clock.now(), clock.remaining()
         is_last = now + timedelta(seconds=left) >= event.invocation(now).continues_until
         if event.request_type is not RequestType.UPDATE or not is_last:
             return clock
-        stack = self.ports.stacks.by_arn(event.stack)
-        until = Until(clock, now + timedelta(seconds=left - min(ROLLBACK_SECONDS, left / 2)))
-        return until if stack and stack.rolling_back else clock
+        return Until(clock, now + timedelta(seconds=left - min(ROLLBACK_SECONDS, left / 2)))
 
     def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
         if scope.producer.account != event.stack_arn.account:

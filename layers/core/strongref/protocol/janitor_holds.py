@@ -202,30 +202,8 @@ class HoldTender:
     def _repaired(
         self, keeper: HoldKeeper, claim: Claim, claimed: Collection[Key], first: TagInspector
     ) -> Iterator[Finding]:
-        """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold.
-
-        Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
-        or may be several, all values are looked at.
-        """
-        stack = keeper.stack
-
-        def needed(store: Store) -> dict[str, str]:
-            inspector = TagInspector(self.ports.stacks)
-            claims: Claims = {}
-            keys = {stack.scope.key(name) for name in store.under(stack.scope.path("exports"), decrypted=False)}
-            recorded = RecordedExports.read(store, stack.scope).readable()
-            if recorded.torn:
-                raise ChangingError(str(stack.scope.producer), "another deployment")
-            needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
-            tags = inspector.inspect_in_scope(
-                store, stack.scope, sorted(keys if needs_all else keys.intersection(claimed))
-            )
-            inspector.agree(first, [tags])
-            add_claims(claims, tags)
-            left = claims.get(claim)
-            if left and recorded.may_hold(left, self.withdrawn):
-                raise ChangingError(str(stack.scope.producer), "another deployment")
-            return keeper.needed(recorded.holds(left)) if left else {}
+        """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold."""
+        stack, needed = keeper.stack, partial(self._needed, keeper, claim, claimed, first)
 
         def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
             holds = needed(fenced.store)
@@ -233,8 +211,11 @@ class HoldTender:
 
         if not self.repairs:
             self.ports.lag.settle(self.clock)
-            with suppress(ChangingError):
+            try:
                 yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+            except ChangingError as error:
+                if self._is_changing(stack.producer):
+                    yield self._not_made(keeper, error)
             return
         try:
             sites = [(self.region, stack.scope)]
@@ -246,6 +227,34 @@ class HoldTender:
                 self._begun.append((keeper, holds))
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
+
+    def _needed(
+        self, keeper: HoldKeeper, claim: Claim, claimed: Collection[Key], first: TagInspector, store: Store
+    ) -> dict[str, str]:
+        """What the claim of an import needs to hold now; raises `ChangingError` while that may still change.
+
+        Other values may have been claimed since the first look, with a hold for all of them. So where there is a hold,
+        or may be several, all values are looked at.
+        """
+        stack, inspector = keeper.stack, TagInspector(self.ports.stacks)
+        claims: Claims = {}
+        keys = {stack.scope.key(name) for name in store.under(stack.scope.path("exports"), decrypted=False)}
+        recorded = RecordedExports.read(store, stack.scope).readable()
+        if recorded.torn:
+            raise ChangingError(str(stack.scope.producer), "another deployment")
+        needs_all = keeper.may_exist() or len(recorded.all_holds) > 1
+        tags = inspector.inspect_in_scope(store, stack.scope, sorted(keys if needs_all else keys.intersection(claimed)))
+        inspector.agree(first, [tags])
+        add_claims(claims, tags)
+        left = claims.get(claim)
+        if left and (recorded.may_hold(left, self.withdrawn) or self._is_changing(stack.producer)):
+            raise ChangingError(str(stack.scope.producer), "another deployment")
+        return keeper.needed(recorded.holds(left)) if left else {}
+
+    def _is_changing(self, producer: Producer) -> bool:
+        """Whether a producer may roll back to what it named before, which is to be held then."""
+        info = self.ports.stacks.by_name(producer.stack, producer.region)
+        return info is not None and not (info.at_rest or info.cleaning_up)
 
     def _looked_at(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
         """What a repair would find."""

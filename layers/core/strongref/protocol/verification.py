@@ -157,9 +157,10 @@ class EventVerifier:
 def _comes_again(event: Event, arrived: datetime) -> bool:
     """Whether Lambda delivers an event again, in time, if the function raises it.
 
-    A continuation comes from an event that was verified. Without a date, the last delivery looks like the first.
+    A continuation comes from an event that was verified. Without a date, or with one ahead, the last delivery looks
+    like the first.
     """
-    if event.continuation or event.requested is None:
+    if event.continuation or event.requested is None or event.requested > arrived + timedelta(seconds=LATE_SECONDS):
         return False
     return arrived < event.requested + min(MAY_RAISE, timedelta(seconds=event.service_timeout) - MAY_RAISE)
 
