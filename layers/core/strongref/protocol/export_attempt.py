@@ -222,8 +222,10 @@ class ExportAttempt:
         clock = snapshots[0].fenced.clock if snapshots else self.clock
         planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
         self.places.has_begun = True
-        if self.event.request_type is not RequestType.DELETE:
-            self.places.name(phase, planned, clock, only_creates=only_creates)
+        if only_creates:
+            self.places.create(planned, clock)
+        elif self.event.request_type is not RequestType.DELETE:
+            self.places.name(phase, planned, clock)
         recorded: list[Planned] = []
         works = [
             (

@@ -71,8 +71,9 @@ class EventPlaces:
         is_update = self.event.request_type is RequestType.UPDATE
         if not (out and is_out_of_reach(error)) or (self.has_begun and not is_update):
             raise error
-        self.ports.lag.settle(self.clock)  # Since the event was sent: the phase is certain.
-        phase = self._phase()
+        # The phase is certain then; and who names a place afterward sees this event when it looks again (`name`).
+        self.clock.sleep(self.ports.lag.before_reading)
+        phase = phase_of(self.event.request_type, partial(self.ports.stacks.by_arn, self.event.stack))
         if self.has_begun or (phase in (Phase.CREATE, Phase.UPDATE) and any(each.wanted for each in out)):
             self._note_denied(phase, out)
             raise error
@@ -101,9 +102,13 @@ class EventPlaces:
         if kept := [place for place, is_dropped in left.items() if not is_dropped]:
             index.remove(kept, DROPPED)
 
-    def name(
-        self, phase: Phase, planned: Collection[tuple[Destination, ExportPlan]], clock: Clock, *, only_creates: bool
-    ) -> None:
+    def create(self, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
+        """Name the places of a creation; raises `AlreadyExistsError` if one was named before."""
+        named, hold = [at.place for at, _ in planned if at.wanted], self.wanted.hold
+        if named or hold:
+            self.index(clock).create(named, hold, self.event.requested or self.clock.now())
+
+    def name(self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.
 
         Raises:
@@ -113,41 +118,41 @@ class EventPlaces:
         """
         written: set[Place] = set()
         wanted: set[Place] = set()
+        published: set[Place] = set()
         for at, plan in planned:
             (written if plan.instructions or plan.unseen else wanted if at.wanted else set()).add(at.place)
-        published = {at.place for at, _ in planned if at.wanted}
+            (published if at.wanted else set()).add(at.place)
         hold, requested = self.wanted.hold, self.event.requested or self.clock.now()
         if not (written or wanted or hold):
             return
-        index, is_rollback = self.index(clock), phase is Phase.ROLLBACK
-        is_new = must = False
-        if only_creates:
-            index.create(written | wanted, hold, requested)
-            return
+        index, is_rollback, must, is_late = self.index(clock), phase is Phase.ROLLBACK, False, False
+        doubtful: set[Place] = set()  # where a rollback may have passed over
+        new: set[Place] = set()
         try:
             entry = self.read_index(clock)
-            is_new = not entry.places.issuperset(written | wanted)
-            marked = published & (entry.forgotten | entry.dropped)
-            must = bool(marked)
-            request = self.event.request_id
-            was_denied = any(at in entry.denied and entry.denied[at].request_id == request for at in written)
-            # What a rollback wants was named by then: only a late Update names it there.
-            if not was_denied and not (
-                is_new
-                and (entry.is_exact and is_superseded(self.event, self.ports.stacks) if is_rollback else self.is_over)
-            ):
-                if marked:
-                    index.unmark(marked)
+            new, marked = (written | wanted) - entry.places, published & (entry.forgotten | entry.dropped)
+            denied = written & entry.denied.keys()
+            must, doubtful = bool(marked), new | denied
+            # An Update that was denied is over. What a rollback wants was named: only a late Update names it there.
+            is_late = any(entry.denied[at].request_id == self.event.request_id for at in denied) or (
+                bool(new) and is_rollback and entry.is_exact and is_superseded(self.event, self.ports.stacks)
+            )
+            if marked and not is_late:
+                index.unmark(marked)
+            if not is_late:
                 self.entry = index.name(entry, written | (wanted - entry.exact), hold, requested)
-                return
         except UnfinishedError:
             raise
         except StrongRefError as error:
-            if not is_rollback or must or (is_new and self.entry.is_exact):
+            if not is_rollback or must or (new and self.entry.is_exact):
                 raise
             logger.warning("The index could not be corrected", extra={"error": str(error)})
-            return
-        raise OutdatedRequestError(self.event.logical_id)
+        # Only now: either the rollback reads what was named, or this look shows the rollback.
+        if doubtful and not (is_late or is_rollback) and self.is_over:
+            index.remove(new)
+            is_late = True
+        if is_late:
+            raise OutdatedRequestError(self.event.logical_id)
 
     def remove(self, planned: Iterable[tuple[Snapshot, ExportPlan]], clock: Clock) -> None:
         """Remove from the index the places that a Delete emptied, or where another event found nothing.
@@ -159,7 +164,8 @@ class EventPlaces:
         gone = {at.place for at, kept, empty in visited if not (kept if is_delete else at.wanted or not empty)}
         if gone and not is_delete:
             try:
-                gone &= self.read_index(clock).places
+                entry = self.read_index(clock)
+                gone &= entry.places | entry.denied.keys()
             except UnfinishedError:
                 raise
             except StrongRefError:  # It names too much until the janitor repairs it.
@@ -169,16 +175,14 @@ class EventPlaces:
         if forgotten := self.entry.forgotten & {at.place for at, *_ in visited} - gone:
             self.index(clock).remove(forgotten, FORGOTTEN, DROPPED)
 
-    def _phase(self) -> Phase:
-        return phase_of(self.event.request_type, partial(self.ports.stacks.by_arn, self.event.stack))
-
     @property
     def is_over(self) -> bool:
         """Whether CloudFormation does not wait for a Create or an Update anymore, whatever the dates say."""
         resource = self.ports.stacks.resource(self.event.stack, self.event.logical_id)
         if resource is None or resource.status not in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
             return True
-        return self.event.request_type is RequestType.UPDATE and self._phase() is Phase.ROLLBACK
+        stack = self.ports.stacks.by_arn(self.event.stack)
+        return stack is None or "ROLLBACK" in stack.status or "DELETE" in stack.status
 
     def _note_denied(self, phase: Phase, out: Iterable[Destination]) -> None:
         if phase is Phase.UPDATE:
@@ -189,9 +193,10 @@ class EventPlaces:
         try:
             for at in places:
                 store, earliest = self.ports.stores(at.region, self.clock), self.clock.earliest()
-                if not self.is_done(at):
-                    return False
+                # First: whoever has begun before the rollback is at work, or what it wrote can be read.
                 if any(each.is_live(earliest) for each in fences_below(store, at.scope.path("fences")).values()):
+                    return False
+                if not self.is_done(at):
                     return False
         except UnfinishedError:
             raise
