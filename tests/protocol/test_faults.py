@@ -69,3 +69,13 @@ def test_every_kind_of_call_meets_every_fault(capsys: pytest.CaptureFixture[str]
     with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
         sys.stderr.write(f"\nFaults: {len(SCENARIOS)} events, {table(counted)}\n")
     assert missing(counted) == []
+
+
+@pytest.mark.parametrize("lag", [0.0, DEFAULT_LAG])
+@pytest.mark.parametrize("scenario", EXPORTING, ids=str)
+def test_a_region_that_goes_away_at_any_call_and_comes_back_leaves_nothing_lost_torn_or_stuck(
+    scenario: Scenario, lag: float
+) -> None:
+    with trial(scenario, lag) as trying:
+        problems = [problem for outage in trying.outages() for problem in trying.outage_problems(*outage)]
+    assert not problems, "\n".join([f"{len(problems)} problems", *problems[:10]])

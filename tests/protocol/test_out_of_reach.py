@@ -340,6 +340,65 @@ def test_a_rollback_that_finds_everything_as_wanted_needs_no_fence(cloud: Cloud)
     assert cloud.values(US) == {name("A"): "a1"}
 
 
+def test_an_update_that_is_canceled_while_its_place_is_passed_over_writes_nothing(cloud: Cloud) -> None:
+    """The rollback reads the index before the update names the place, and sees no fence."""
+    deploy(cloud, {"A": "a1"}, AP)
+    lose(cloud)
+    with pytest.raises(StoreError):
+        deploy(cloud, {"A": "a0"}, AP)
+    restore(cloud)
+    stack = cloud.stack("network", EU)
+    own_id, before, after = (
+        stack.resources["Exports"].physical_id,
+        exports({"A": "a1"}, Region=[AP]),
+        exports({"A": "a2"}, Region=[AP]),
+    )
+    update = stack.request(RequestType.UPDATE, "Exports", after, own_id, before)
+    rollback = stack.request(RequestType.UPDATE, "Exports", before, own_id, after)
+
+    def roll_back(action: str, request: dict[str, Any]) -> None:
+        if action == "PutParameter" and request["Name"].startswith(INDEX):
+            restore(cloud, EU)
+            lose(cloud)
+            stack.status = ROLLBACK
+            with stack.asking(rollback):
+                cloud.send(rollback)
+            stack.status = ROLLED_BACK
+            restore(cloud)
+
+    lose(cloud, EU, roll_back)
+    stack.begin_update()
+    with stack.asking(update), pytest.raises(OutdatedRequestError):
+        cloud.send(update)
+    assert cloud.values(AP) == {name("A"): "a1"}
+
+
+def test_a_rollback_needs_a_fence_where_another_one_stood_before_it_looked(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, AP)
+    stack, ssm = cloud.stack("network", EU), cloud.ssm(AP)
+    before, after = exports({"A": "a1"}, Region=[AP]), exports({"A": "a2"}, Region=[AP])
+    fence = Fence("the update", cloud.clock.now() + timedelta(hours=1), lifetime=timedelta(hours=1))
+    fenced = f"{SCOPE.path('fences')}/Exports.1"
+    ssm.put_parameter(Name=fenced, Type="String", Value=fence.encode())
+
+    def finish(action: str, request: dict[str, Any]) -> None:
+        """What the update does between two looks of its rollback, which cannot write."""
+        not_writable(action, request)
+        if action == "GetParametersByPath" and "/records/" in request["Path"]:
+            restore(cloud)
+            ssm.put_parameter(Name=f"/strongref/exports/{name('A')}", Type="String", Value="a2", Overwrite=True)
+            ssm.delete_parameter(Name=fenced)
+            lose(cloud, how=not_writable)
+
+    own_id = stack.resources["Exports"].physical_id
+    rollback = stack.request(RequestType.UPDATE, "Exports", before, own_id, after)
+    stack.begin_update()
+    stack.status = ROLLBACK
+    lose(cloud, how=finish)
+    with stack.asking(rollback), pytest.raises(OutOfReachError):
+        cloud.send(rollback)
+
+
 def test_a_denied_value_is_no_region_that_cannot_be_reached(cloud: Cloud) -> None:
     """Its rollback can write there."""
     deploy(cloud, {"A": "a1"}, US, AP)

@@ -56,16 +56,17 @@ def event(kind: RequestType, arn: str, logical_id: str, properties: dict[str, ob
     return ResourceRequest(kind, arn, logical_id, properties, physical_id).event(f"{logical_id}-{kind.value}")
 
 
-def _exports(value: str, keys: Sequence[Key] = (KEY,)) -> dict[str, object]:
+def exported(value: str, keys: Sequence[Key] = (KEY,)) -> dict[str, object]:
+    """An Export's properties; `drop` stands for no value."""
     return {"Region": REGION, "Consumer": "web", "Values": {} if value == "drop" else dict.fromkeys(keys, value)}
 
 
 def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER, keys: Sequence[Key] = (KEY,)) -> Event:
     """An Export's Create, or the Update of one that published something else; `drop` stands for no value."""
     if not instead_of:
-        return event(RequestType.CREATE, of, "Exports", _exports(value, keys))
-    old = _exports(instead_of, keys)
-    update = ResourceRequest(RequestType.UPDATE, of, "Exports", _exports(value, keys), "x", old)
+        return event(RequestType.CREATE, of, "Exports", exported(value, keys))
+    old = exported(instead_of, keys)
+    update = ResourceRequest(RequestType.UPDATE, of, "Exports", exported(value, keys), "x", old)
     return update.event(f"to-{value}")
 
 
@@ -112,7 +113,7 @@ def twins(first: str, second: str, *, hands_over: bool = False) -> list[Actor]:
 
 def L(status: str, *, at_once: bool = True) -> Actor:  # noqa: N802
     """A producer that leaves: it removes its CloudFormation export if nobody imports it, then deletes its Export."""
-    deletion = event(RequestType.DELETE, PRODUCER, "Exports", _exports("v1") | {"Hold": HOLD}, "x")
+    deletion = event(RequestType.DELETE, PRODUCER, "Exports", exported("v1") | {"Hold": HOLD}, "x")
 
     def leave(session: Session, event: Event) -> Response:
         operation = ("status", "withdraws", status)
@@ -169,7 +170,7 @@ def both_gone(world: World) -> None:
 
 def held(world: World) -> None:
     """The value is there, and its Export names a CloudFormation export of the producer's stack."""
-    exporter(DirectSession(world), event(RequestType.CREATE, PRODUCER, "Exports", _exports("v1") | {"Hold": HOLD}))
+    exporter(DirectSession(world), event(RequestType.CREATE, PRODUCER, "Exports", exported("v1") | {"Hold": HOLD}))
     world.stacks[PRODUCER].exports = frozenset({HOLD})
 
 

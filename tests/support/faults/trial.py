@@ -93,6 +93,45 @@ class Trial:
         found += [f"in the end: {problem}" for problem in self._in_the_end(delivery)]
         return [f"{self._scenario}: {point}: {problem}" for problem in found]
 
+    def outages(self) -> Iterator[tuple[str, int]]:
+        """Every region but the stack's own that the event reaches, and every call from which on it may be away."""
+        world = self._world
+        world.go_back(self._start)
+        with world.counted() as calls:
+            world.deliver(self._request)
+        home = "" if isinstance(self._request, JanitorVisit) else self._request.region
+        yield from ((region, at) for region, most in calls.items() if region != home for at in range(most))
+
+    def outage_problems(self, region: str, at: int) -> list[str]:
+        """What does not hold if a region is away from a call on, until CloudFormation has rolled back.
+
+        A rollback may fail as long as it is away. If it does not, all is as it was, though nobody can see that.
+        """
+        world, again = self._world, self._scenario.same_again
+        world.go_back(self._start)
+        found: list[str] = []
+        with world.away(region, at):
+            delivery = world.deliver(self._request)
+            found += self._checks.problems(delivery)
+            if not again:
+                world.note(self._request, delivery)
+            is_over = delivery.status == "SUCCESS"
+            if not is_over:
+                world.time.sleep(SOON if delivery.answer else IN_VAIN)
+                for delivery in world.undo(self._request, again=again):
+                    found += self._checks.problems(delivery)
+                is_over = world.is_at_rest(self._request)
+        if is_over and delivery.status == "SUCCESS" and not again:
+            found += self._differences(world.state()) if "ROLLBACK" in world.status(self._request) else []
+        world.time.sleep(IN_VAIN)  # Its fences have expired.
+        if not is_over:
+            for delivery in world.undo(self._request, again=again):
+                found += self._checks.problems(delivery)
+                if outcome(self._request, delivery) != (self._scenario.ends if again else "SUCCESS"):
+                    found.append(f"stuck: it ends with {delivery.answer or delivery.raised}")
+            found += world.state().differences(self._after) if again else self._differences(world.state())
+        return [f"{self._scenario}: {region} is away from call {at} on: {problem}" for problem in found]
+
     def _at_once(self, delivery: Delivery) -> Iterator[str]:
         yield from self._checks.problems(delivery)
         ended = outcome(self._request, delivery)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
 from tests.support.cloudformation.requests import IMPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import DELETED, FakeStack, made_up_id
+from tests.support.fake_ssm import error
 from tests.support.faults.fake_time import FakeTime
 from tests.support.faults.functions import SECONDS, Delivery, Functions
 from tests.support.faults.state import AccountState
@@ -31,7 +32,7 @@ from tests.support.invariants import FENCES, Name, stored
 from tests.support.late_reads import Lateness, LateSsm, LateStacks, Past, PastStacks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from strongref.protocol.ports import SideBySide
     from tests.support.fake_ssm import Slot, Snapshot
@@ -198,6 +199,47 @@ class World(CloudFormation):
         else:
             stack.fail(request, answer["PhysicalResourceId"] if answer else made_up_id(request))
 
+    @contextmanager
+    def counted(self) -> Iterator[dict[str, int]]:
+        """How many calls are made to each region's store, as long as this lasts."""
+        calls: dict[str, int] = {}
+
+        def count(region: str) -> None:
+            calls[region] = calls.get(region, 0) + 1
+
+        with self._before_calls(count):
+            yield calls
+
+    @contextmanager
+    def away(self, gone: str, at: int) -> Iterator[None]:
+        """A region's store answers so many calls, and then denies all, as long as this lasts."""
+        left = at
+
+        def answer(region: str) -> None:
+            nonlocal left
+            left -= region == gone
+            if region == gone and left < 0:
+                raise error("AccessDeniedException", "no", "any")
+
+        with self._before_calls(answer):
+            yield
+
+    @contextmanager
+    def _before_calls(self, see: Callable[[str], None]) -> Iterator[None]:
+        for region, ssm in self.regions.items():
+            ssm.before_call = lambda *_, region=region: see(region)
+        try:
+            yield
+        finally:
+            for ssm in self.regions.values():
+                ssm.before_call = None
+
+    def status(self, request: Request) -> str:
+        return "" if isinstance(request, JanitorVisit) else self.stacks[request.stack].status
+
+    def is_at_rest(self, request: Request) -> bool:
+        return not self.status(request).endswith(("_FAILED", "_IN_PROGRESS"))
+
     def undo(self, request: Request, *, again: bool) -> list[Delivery]:
         """Roll back the operation that a request was part of; the stack comes to rest.
 
@@ -206,13 +248,14 @@ class World(CloudFormation):
             again: it cannot be rolled back: the same is asked again.
         """
         self.deliveries = []
-        self._signed.pop(_number(request), None)  # what is asked again is another request
+        self._signed.clear()  # what is asked again is another request
         if again or isinstance(request, JanitorVisit):
             self.deliveries.append(self.deliver(request))
             self.note(request, self.deliveries[0])
         else:
+            stack = self.stacks[request.stack]
             with suppress(FailedDeliveryError):
-                self.roll_back(self.stacks[request.stack])
+                self.delete(stack.name, stack.region) if stack.status == "ROLLBACK_FAILED" else self.roll_back(stack)
         return self.deliveries
 
 

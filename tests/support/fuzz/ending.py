@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.contract.index import FORGOTTEN, INDEX, encode_place, index_of, path_of, read_index
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
+from strongref.contract.values import ParameterType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
@@ -29,10 +31,16 @@ def delete_everything(history: History) -> None:
     cloud = history.cloud
     history.note("everybody has finished; now everything is deleted")
     history.wait(LONG)
+    cloud.ssm(CONSUMERS[0][1]).locked.clear()
     for which in CONSUMERS:
         if cloud.find(*which):
             _delete(history, *which)
     _tend(history)  # A failed update leaves its hold to the janitor, and so does a stack that vanished.
+    if cloud.away and len(history.story) % 2:
+        _give_up(history)
+        _tend(history)
+    history.note("every region is back")
+    cloud.away.clear()
     for name, region in PRODUCERS:
         _empty(history, name, region)
     for scope, region in _remaining_scopes(history):
@@ -44,6 +52,24 @@ def delete_everything(history: History) -> None:
     left = leftovers(stored(cloud.regions))
     if left:
         history.fail("; ".join(left))
+
+
+def _give_up(history: History) -> None:
+    """The regions that are away stay away, as `forget` says; so their producers go on without them."""
+    cloud = history.cloud
+    for name, region in PRODUCERS:
+        if not (stack := cloud.find(name, region)):
+            continue
+        for (at, arn), entry in read_index(cloud.stores(region, FakeClock()).under(INDEX)).items():
+            for place in entry.places if arn == stack.arn else ():
+                if place.region in cloud.away and index_of(at)[0] == name:
+                    history.note(f"{at} forgets {place.region}")
+                    text = encode_place(arn, cloud.now())
+                    cloud.stores(region, FakeClock()).overwrite(
+                        f"{at}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text
+                    )
+        history.wait(LONG)
+        _empty(history, name, region)
 
 
 def _tend(history: History) -> None:
@@ -65,6 +91,8 @@ def _empty(history: History, name: str, region: str) -> None:
     if stack.status == "UPDATE_ROLLBACK_FAILED":
         history.continue_rollback(name, region)
         history.finish()
+        if stack.status != "UPDATE_ROLLBACK_COMPLETE":
+            history.fail(f"stuck: nothing is wrong any more, and the rollback of {name} cannot be continued")
     if not stack.status.endswith("_FAILED"):
         resources = {
             logical_id: {**resource.properties, "Values": {}, "SecureKeys": []}

@@ -180,6 +180,9 @@ class Invocation:
         self.ends = self.cloud.scheduler.seconds
         self.cloud.invoke(self.request, replace(self.event, continuation=following))
 
+    def answered(self) -> None:
+        """A call of it got an answer."""
+
     def may_repeat(self) -> bool:
         """Whether its event may be delivered again: CloudFormation still waits for its answer."""
         return self.may_answer and self.request.outcome is None
@@ -203,7 +206,10 @@ class _SteppedClient:
             self._invocation.task.stop(TaskState.CALL, what)
             cloud = self._invocation.cloud
             cloud.before_call(self._invocation, method, self._region, request)
-            return getattr(cloud.ssm(self._region), method)(**request)
+            try:
+                return getattr(cloud.ssm(self._region), method)(**request)
+            finally:
+                self._invocation.answered()
 
         return call
 

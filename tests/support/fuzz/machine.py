@@ -18,6 +18,7 @@ from tests.support.cloudformation.stacks import CREATING, ROLLBACK, UPDATING
 from tests.support.fuzz.ending import delete_everything
 from tests.support.fuzz.history import CALL_SECONDS, History
 from tests.support.fuzz.invocation import remember_held
+from tests.support.fuzz.laptop import Laptop
 from tests.support.fuzz.properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports, with_holds
 
 if TYPE_CHECKING:
@@ -214,6 +215,28 @@ class Machine(RuleBasedStateMachine):
             self.history.note(f"{invocation.task.name} hands over, its last call in flight: {invocation.task.what}")
             invocation.hand_over()
             self.history.settle()
+
+    @rule(is_away=st.booleans())
+    def reach(self, is_away: bool) -> None:
+        """The consumers' region goes away, for the functions of producers, or comes back."""
+        region = CONSUMERS[0][1]
+        if is_away is not (region in self.cloud.away):
+            self.history.note(f"{region} {'cannot be reached any more' if is_away else 'is back'}")
+            self.cloud.away ^= {region}
+
+    @rule(off=st.sampled_from([-200.0, -100.0, 100.0, 200.0]))
+    def doctor(self, off: float) -> None:
+        """`doctor --fix`, on a laptop whose clock is wrong."""
+        self.history.note(f"doctor --fix, {off:+g} s")
+        Laptop.start(self.cloud, CONSUMERS[0][1], off)
+        self.history.settle()
+
+    @rule(locks=st.booleans())
+    def lock(self, locks: bool) -> None:
+        """The KMS key of what is there cannot be used, or can be again."""
+        ssm = self.cloud.ssm(CONSUMERS[0][1])
+        self.history.note("a key cannot be used any more" if locks else "every key can be used")
+        ssm.lock() if locks else ssm.locked.clear()
 
     def teardown(self) -> None:
         try:

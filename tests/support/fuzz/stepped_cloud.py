@@ -55,6 +55,7 @@ class SteppedCloud(Cloud):
         self.invocations: list[Invocation] = []
         self.operations: dict[tuple[str, str], Task] = {}
         self.outcomes: dict[tuple[str, str], StrongRefError | None] = {}
+        self.away: set[str] = set()  # regions that functions of others cannot reach
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=self.scheduler.seconds)

@@ -178,9 +178,9 @@ class EventPlaces:
     @property
     def is_over(self) -> bool:
         """Whether CloudFormation does not wait for a Create or an Update anymore, whatever the dates say."""
-        resource = self.ports.stacks.resource(self.event.stack, self.event.logical_id)
-        if resource is None or resource.status not in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"):
-            return True
+        if self.event.request_type is RequestType.CREATE:
+            resource = self.ports.stacks.resource(self.event.stack, self.event.logical_id)
+            return resource is None or resource.status not in ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS")
         stack = self.ports.stacks.by_arn(self.event.stack)
         return stack is None or "ROLLBACK" in stack.status or "DELETE" in stack.status
 

@@ -1,0 +1,161 @@
+"""Places that go away and come back, proven on the code: every order of an update, its rollback and what fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from random import Random
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+
+from strongref.contract.index import IndexEntry
+from strongref.protocol.export_index import ExportIndex
+from strongref.protocol.fences import fences_below
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.unreached import EventPlaces
+from tests.support.explorer.outages import MOVES, VERSIONS, Left, Outage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
+
+    from strongref.contract.index import Place
+    from strongref.errors import StoreError
+    from strongref.protocol.snapshot import Destination
+    from tests.support.explorer.outages import Properties
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+ONCE = Left(continued=0)
+CANCELED = Left(continued=0, cancels=1)
+LATER = 100
+"""Seconds. An update that comes again within a minute of its rollback is a limit of its own: docs/how-it-works.md."""
+
+CASES = (
+    Outage("a change", ONCE, wanted=(2,)),
+    Outage("a drop", ONCE, wanted=(0,)),
+    Outage("a first value", ONCE, begins=0, wanted=(1,)),
+    Outage("a change, continued", Left(), wanted=(2,)),
+    Outage("a change that dies", Left(deaths=1, continued=0), wanted=(2,)),
+    Outage("a change, all in one second", ONCE, wanted=(2,), ties=True),
+)
+MANY = (
+    Outage("a move there", ONCE, begins=0, wanted=(1,), versions=MOVES),
+    Outage("a move away", ONCE, wanted=(0,), versions=MOVES),
+    Outage("any update, dies, continued", Left(deaths=1)),
+    Outage("any update, all in one second, continued", Left(), ties=True),
+    Outage("a first value, then any update", Left(updates=2, continued=0), begins=0),
+    Outage("a change is canceled", CANCELED, wanted=(2,), later=LATER),
+    Outage("a change is canceled after one was denied", CANCELED, wanted=(2,), later=LATER, denied=True),
+    Outage("a first value is canceled after it was denied", CANCELED, begins=0, wanted=(1,), later=LATER, denied=True),
+    Outage("a change, late reads", ONCE, wanted=(2,), lag=1),
+    Outage("a change, reads later still", ONCE, wanted=(2,), lag=2),
+    Outage("a first value, late reads", ONCE, begins=0, wanted=(1,), lag=1),
+    Outage("a drop that dies, late reads", Left(deaths=1, continued=0), wanted=(0,), lag=1),
+)
+
+
+def _walk(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
+    report = case.walk()
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nOutages in every order: {report.states:,} states: {case.label}\n")
+    assert report.torn is None
+    assert report.stuck is None
+    assert report.ends == {"UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_a_place_that_goes_away_is_never_torn_and_sticks_nobody(
+    case: Outage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _walk(case, capsys)
+
+
+@pytest.mark.deep
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("case", MANY, ids=lambda case: case.label)
+def test_nor_where_more_happens(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
+    _walk(case, capsys)
+
+
+ANYTHING = Left(updates=2, deaths=1, doubles=1, cancels=1)
+PATHS = 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lag", [0, 1, 2])
+@pytest.mark.parametrize("versions", [VERSIONS, MOVES], ids=["changes", "moves"])
+def test_nor_on_paths_where_anything_may_happen(versions: Sequence[Properties], lag: int) -> None:
+    case = Outage("anything", ANYTHING, versions=versions, lag=lag, later=LATER, denied=True)
+    for number in range(int(os.environ.get("STRONGREF_PATHS", PATHS))):
+        assert case.wander(Random(number)).torn is None, number  # noqa: S311 (an order of calls)
+
+
+# -- without a rule ----------------------------------------------------------------------------------------------------
+
+name, go_on_without, are_right = ExportIndex.name, EventPlaces.go_on_without, EventPlaces._are_right
+
+
+def unstamped(index: ExportIndex, entry: IndexEntry, places: Collection[Place], hold: str, at: datetime) -> IndexEntry:
+    """Named, without the date of a later write."""
+    return name(index, entry, [place for place in places if place not in entry.wrote], hold, at)
+
+
+def tied(entry: IndexEntry, place: Place) -> bool:
+    wrote, denied = entry.wrote.get(place), entry.denied.get(place)
+    return wrote is not None and denied is not None and denied.at >= wrote
+
+
+def at_once(places: EventPlaces, error: StoreError) -> None:
+    """The phase and the index are read at once, so that they may be those before the event."""
+    with patch.object(ReadLag, "before_reading", 0.0):
+        go_on_without(places, error)
+
+
+def values_first(places: EventPlaces, out: list[Destination]) -> bool:
+    """What is stored is read before the fences are listed."""
+    return all(places.is_done(at) for at in out) and are_right(places, out)
+
+
+def without_fences(places: EventPlaces, out: list[Destination]) -> bool:
+    with patch(f"{EventPlaces.__module__}.{fences_below.__name__}", lambda *_: {}):
+        return are_right(places, out)
+
+
+SECOND_CANCELED = Outage("", CANCELED, wanted=(2,), later=LATER, denied=True)
+RULES: dict[str, tuple[Outage, dict[tuple[type, str], Callable[..., object]]]] = {
+    "`wrote` is kept": (Outage("", ONCE, wanted=(2,)), {(ExportIndex, "name"): unstamped}),
+    "a tie is not later": (Outage("", ONCE, wanted=(2,), ties=True), {(IndexEntry, "is_untouched"): tied}),
+    "a place is named before its values": (
+        Outage("", ONCE, begins=0, wanted=(1,)),
+        {(EventPlaces, "name"): lambda *_, **__: None},
+    ),
+    "a rollback waits until reads show what was written": (
+        Outage("", Left(), wanted=(2,), lag=1),
+        {(EventPlaces, "go_on_without"): at_once, (ReadLag, "settle"): lambda *_: None},
+    ),
+    "who names a place looks at the stack again": (SECOND_CANCELED, {(EventPlaces, "is_over"): lambda _: False}),
+    "a rollback lists fences where all is right": (SECOND_CANCELED, {(EventPlaces, "_are_right"): without_fences}),
+}
+
+
+SLOWEST = "a rollback waits until reads show what was written"
+FAST = {"`wrote` is kept", "a tie is not later", "a place is named before its values"}
+
+
+def _mark(rule: str) -> object:
+    mark = pytest.mark.deep if rule == SLOWEST else () if rule in FAST else pytest.mark.slow
+    return pytest.param(rule, marks=mark)
+
+
+@pytest.mark.parametrize("rule", map(_mark, RULES))
+def test_without_any_one_rule_a_place_is_torn(rule: str) -> None:
+    case, without = RULES[rule]
+    with ExitStack() as patches:
+        for (owner, part), instead in without.items():
+            patches.enter_context(patch.object(owner, part, property(instead) if part == "is_over" else instead))
+        assert Outage(**{at: getattr(case, at) for at in case.__dataclass_fields__}).walk(deep=rule != SLOWEST).torn
