@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from strongref.protocol import inspection
+from strongref.protocol import inspection, unreached
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import DEFAULT_LAG, ReadLag
@@ -73,8 +73,9 @@ def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
         (ClaimAttempt, "_check_fences", lambda *_: None),
         (TagInspector, "interpret", lambda *_: {}),
         (inspection, "is_stale", lambda *_: False),
+        (unreached, "may_pass_over", lambda *_: False),
     ],
-    ids=["fence", "claims", "stale claims"],
+    ids=["fence", "claims", "stale claims", "passing over what is away"],
 )
 def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
     monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object

@@ -152,7 +152,7 @@ def _mark(rule: str) -> object:
     return pytest.param(rule, marks=mark)
 
 
-@pytest.mark.parametrize("rule", map(_mark, RULES))
+@pytest.mark.parametrize("rule", [_mark(rule) for rule in RULES])
 def test_without_any_one_rule_a_place_is_torn(rule: str) -> None:
     case, without = RULES[rule]
     with ExitStack() as patches:

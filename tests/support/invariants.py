@@ -1,8 +1,10 @@
-"""What must hold for all that is stored, in three words.
+"""What must hold for all that is stored, in four words.
 
 - A reference is **lost** if its value is gone, has changed, or no longer carries its claim.
 - A reference is **torn** if the records do not publish its value, or publish another one.
 - A parameter is a **leftover** if it is strongref's, and nothing needs it any more.
+- A stack is **stuck** if its owner cannot continue its rollback, update or delete it, although nobody imports anything,
+  and no fault is left, or what is away was given up.
 
 The explorer asks after every state, the fuzz after every call, the faults after every delivery. When a record may lag
 behind its value, and when everything has to be gone, is for each of them to say.
