@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, values
 from benchmarks.tables import NONE, number, ratio, table
 from benchmarks.world import Outcome, World, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from benchmarks.bench import Bench
 
 TITLE = "Calls"
 METHOD = """

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import OURS, US, values
 from benchmarks.tables import median, milliseconds, number, table
-from benchmarks.world import World, rates
+from benchmarks.world import Outcome, World, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from benchmarks.bench import Bench
-    from benchmarks.world import Outcome
 
 TITLE = "Growth"
 METHOD = """

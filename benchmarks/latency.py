@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench import Data, Verdict, say
-from benchmarks.sides import NEWEST, OURS, STRONG, values
+from benchmarks.bench import Bench, Data, Verdict, say
+from benchmarks.sides import NEWEST, OURS, STRONG, Side, values
 from benchmarks.tables import NONE, median, milliseconds, number, ratio, table
 from benchmarks.world import World, rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    from benchmarks.bench import Bench
-    from benchmarks.sides import Side
 
 TITLE = "Latency"
 METHOD = """

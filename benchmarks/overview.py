@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import stored_exports
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.installing import ROOT
 from benchmarks.sides import EU, US, values
 from benchmarks.stored_exports import Stack
@@ -21,7 +21,6 @@ from tests.support.local_ssm.control import LocalSsm
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from benchmarks.bench import Bench
 
 TITLE = "Overview"
 METHOD = """

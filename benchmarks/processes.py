@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.installing import CDK, ROOT
+from benchmarks.installing import CDK, ROOT, Node, Python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from benchmarks.installing import Node, Python
 
 FLAGS = ("-s", "-P")
 """Python's: nothing of the user's, and nothing from beside the script."""

@@ -5,19 +5,13 @@ from __future__ import annotations
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from benchmarks.bench import Data, Verdict, say
-from benchmarks.sides import OURS, values
+from benchmarks.bench import Bench, Data, Verdict, say
+from benchmarks.sides import OURS, Side, values
 from benchmarks.tables import NONE, number, seconds, table
 from benchmarks.world import Outcome, World, rates
 from tests.support.quota import CLASSES, Quotas
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from benchmarks.bench import Bench
-    from benchmarks.sides import Side
 
 TITLE = "Time under quota"
 METHOD = """

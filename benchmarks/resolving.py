@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import EU
 from benchmarks.tables import median, number, ratio, seconds, table
 from benchmarks.world import rates
@@ -20,7 +20,6 @@ from tests.support.local_ssm.service import ACCOUNT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchmarks.bench import Bench
 
 TITLE = "Resolving manifests"
 METHOD = """

@@ -7,22 +7,16 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.quota import WRITES
-from benchmarks.sides import OURS, US, values
+from benchmarks.sides import OURS, US, Side, values
 from benchmarks.tables import NONE, number, seconds, table
 from benchmarks.world import World, rates
 from tests.support.local_ssm.service import ACCOUNT
 from tests.support.quota import Quotas
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from benchmarks.bench import Bench
-    from benchmarks.sides import Side
 
 TITLE = "Sharing a quota"
 METHOD = """

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import processes, profiling
-from benchmarks.bench import Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, STRONG, Cdk, Ours, values
 from benchmarks.tables import NONE, median, megabytes, milliseconds, quartiles, ratio, table
 from benchmarks.world import World, rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
-    from benchmarks.bench import Bench
     from benchmarks.processes import Process
 
 TITLE = "Startup"

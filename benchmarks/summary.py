@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import calls
-from benchmarks.bench import load
+from benchmarks.bench import Data, load
 from benchmarks.sides import NEWEST, OURS, STRONG
 from benchmarks.tables import megabytes, milliseconds, number, seconds, table
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.bench import Data
 
 _INTRODUCTION = """\
 # Performance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.bench import Data, Verdict
+from benchmarks.bench import Bench, Data, Verdict
 from benchmarks.sides import EU, US
 from benchmarks.tables import table
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, ReadLag
@@ -15,7 +15,6 @@ from tests.support.cloud import Cloud
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from benchmarks.bench import Bench
 
 TITLE = "Waits for reads that lag"
 METHOD = """

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from benchmarks.processes import EVENT_SECONDS, TimedOutError
-from benchmarks.sides import CONSUMER, EU, PRODUCER, US
+from benchmarks.processes import EVENT_SECONDS, Process, TimedOutError
+from benchmarks.sides import CONSUMER, EU, PRODUCER, US, Properties, Side
 from strongref.aws.rate_limit import RateLimits
 from strongref.protocol.lag import VARIABLE
 from tests.support.local_ssm.control import LocalSsm
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from benchmarks.processes import Process
-    from benchmarks.sides import Properties, Side
 
 UNLIMITED = 1_000_000
 LIMITS = [field.name.upper() for field in fields(RateLimits)]

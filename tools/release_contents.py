@@ -9,18 +9,13 @@ import sys
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from strongref_cli.install.packaging import zip_bytes
+from strongref_cli.install.packaging import Files, zip_bytes
 from strongref_cli.install.release import ABOUT, BUCKET, CHECKSUMS, FORMAT, TEMPLATE
-from strongref_cli.install.suite import load_suite
+from strongref_cli.install.suite import Suite, load_suite
 from strongref_cli.install.template import python_version, with_locations
 from tools.release_sbom import sbom
 from tools.release_templates import serverless_repository, stack_set
-
-if TYPE_CHECKING:
-    from strongref_cli.install.packaging import Files
-    from strongref_cli.install.suite import Suite
 
 SOURCE = Path(__file__).resolve().parents[1]
 

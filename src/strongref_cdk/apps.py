@@ -18,10 +18,10 @@ from strongref_cdk.errors import (
     RefusedByCdkError,
 )
 from strongref_cdk.target import CdkTarget, top_of
-from strongref_objects.base import ObjectCache
+from strongref_objects.base import DeserializationContext, ObjectCache
 from strongref_objects.base.errors import BadNameError, NothingToImportError, OwnExportError
 from strongref_objects.base.names import export_name, parameter_name
-from strongref_objects.channels import CrossRegion, Parameters
+from strongref_objects.channels import Channel, CrossRegion, Parameters
 from strongref_objects.stack import Stack
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
-    from strongref_objects.base import DeserializationContext
-    from strongref_objects.channels import Channel
 
 CONTEXT_FILE_KEY = "strongref:context-file"
 """The app's context value for the path of the context file."""
@@ -151,11 +149,8 @@ def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:
     try:
         depend(first, "strongref: it exports what is imported")
     except REFUSALS as error:
-        problem = str(error)
-    else:
-        return
-    what = f"to deploy {first.node.path}, which exports {name}, before {then.node.path}, which imports it"
-    raise RefusedByCdkError(what, problem)
+        what = f"to deploy {first.node.path}, which exports {name}, before {then.node.path}, which imports it"
+        raise RefusedByCdkError(what, str(error)) from None
 
 
 _APPS: dict[str, AppExports] = {}

@@ -19,7 +19,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
 from strongref.arns import Arn
-from strongref_cdk.apps import at
+from strongref_cdk.apps import ConstructPlace, at
 from strongref_cdk.cdk_values import REFUSALS, late_setting, setting, settings
 from strongref_cdk.construct_kinds import ConstructKind
 from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
-    from strongref_cdk.apps import ConstructPlace
 
 Options = dict[str, Any]
 

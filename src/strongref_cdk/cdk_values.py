@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
@@ -15,17 +15,14 @@ from strongref_objects.base.values import LAZY
 from strongref_objects.types import Declared
 from strongref_objects.types.members import members, settings_of
 from strongref_toolkit.cdk_trees import TreeTokenResolver
-from strongref_toolkit.intrinsics import REFERENCE
+from strongref_toolkit.intrinsics import REFERENCE, Tree
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from constructs import Construct
 
     from strongref.untyped import Untyped
     from strongref_objects.base import Target
-    from strongref_toolkit.intrinsics import Tree
 
 REFUSALS = (RuntimeError, JSIIError)
 """Errors from the CDK's own code."""

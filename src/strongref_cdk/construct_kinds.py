@@ -12,7 +12,7 @@ from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_o
 from strongref_cdk.cdk_values import REFUSALS, settings, with_tokens
 from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
 from strongref_objects import lookups
-from strongref_objects.base import ResolveType
+from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable, SerializationContext
 from strongref_objects.types import Declared
 from strongref_objects.types.members import key_of, members, settings_of
 from strongref_toolkit.jsii_objects import same
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from strongref.untyped import Untyped
-    from strongref_objects.base import DeserializationContext, ObjectCache, Serializable, SerializationContext
     from strongref_objects.channels import Channel
     from strongref_objects.stack import Stack
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import as_token
 from strongref_cdk.construct_kinds import kind_of
-from strongref_objects.base import ResolveType
+from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable
 from strongref_objects.channels.environment import EnvironmentSerializationContext, one_variable
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
-    from strongref_objects.base import DeserializationContext, ObjectCache, Serializable
     from strongref_objects.channels import Channel
     from strongref_objects.types import Declared
 

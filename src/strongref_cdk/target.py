@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +16,12 @@ from constructs import Construct
 
 from strongref_cdk.cdk_values import REFUSALS, CanonicalReader
 from strongref_cdk.errors import SecretError
+from strongref_toolkit.cdk_trees import known
 from strongref_toolkit.intrinsics import intrinsic
 from strongref_toolkit.jsii_objects import reference, same
 from strongref_toolkit.json_values import texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.untyped import AnyJson
     from strongref_objects.base import Intrinsic, Text, TextList
 
@@ -63,8 +62,8 @@ class CdkTarget:
             return
         self.stack = stack
         self.name: str = top_of(stack).stack_name
-        self.region = _known(stack.region)
-        self.account = _known(stack.account)
+        self.region = known(stack.region)
+        self.account = known(stack.account)
         self._outputs: dict[str, Any] = {}
         self._resources: dict[str, _LateResource] = {}
         self._own: set[str] = set()
@@ -193,10 +192,6 @@ class _LateResource(aws_cdk.CfnResource):  # type: ignore[misc]  # the CDK is no
     @jsii.member(jsii_name="cfnProperties")  # type: ignore[untyped-decorator]  # as above
     def _cfn_properties(self) -> dict[str, Any]:
         return self.put_properties
-
-
-def _known(value: str) -> str | None:
-    return None if aws_cdk.Token.is_unresolved(value) else value
 
 
 def _plain(value: AnyJson) -> AnyJson:

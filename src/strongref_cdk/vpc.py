@@ -64,49 +64,43 @@ def _names_of_groups(tiers: Mapping[str, list[str]], zones: list[str]) -> dict[s
     return {tier: names[:: len(zones)] for tier, names in tiers.items()}
 
 
-def _tier(attribute: str) -> Callable[[Any], types.Subnets | None]:
-    def get(vpc: ec2.IVpc) -> types.Subnets | None:
-        subnets = getattr(vpc, attribute)
-        if not subnets:
-            return None
-        return types.Subnets(
-            subnet_ids=[subnet.subnet_id for subnet in subnets],
-            availability_zones=[subnet.availability_zone for subnet in subnets],
-            route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
-        )
-
-    return get
+def _tier(subnets: list[Any]) -> types.Subnets | None:
+    if not subnets:
+        return None
+    return types.Subnets(
+        subnet_ids=[subnet.subnet_id for subnet in subnets],
+        availability_zones=[subnet.availability_zone for subnet in subnets],
+        route_table_ids=[subnet.route_table.route_table_id for subnet in subnets],
+    )
 
 
-def _group_names_of(attribute: str) -> Callable[[Any], list[str] | None]:
+def _group_names(subnets: list[Any]) -> list[str] | None:
     """The names by which the CDK itself selects subnets: what precedes `Subnet1` in their constructs' IDs."""
-
-    def get(vpc: ec2.IVpc) -> list[str] | None:
-        names = [re.sub(r"Subnet\d+$", "", subnet.node.id) for subnet in getattr(vpc, attribute)]
-        return names if all(_GROUP_NAME.fullmatch(each) for each in names) else None
-
-    return get
+    names = [re.sub(r"Subnet\d+$", "", subnet.node.id) for subnet in subnets]
+    return names if all(_GROUP_NAME.fullmatch(each) for each in names) else None
 
 
-def _ipv4_cidr_blocks(attribute: str) -> Callable[[Any], list[str] | None]:
-    def get(vpc: ec2.IVpc) -> list[str] | None:
-        try:
-            blocks = [subnet.ipv4_cidr_block for subnet in getattr(vpc, attribute)]
-        except REFUSALS:  # Subnets that were imported without them.
-            return None
-        return blocks if all(blocks) else None
+def _ipv4_cidr_blocks(subnets: list[Any]) -> list[str] | None:
+    try:
+        blocks = [subnet.ipv4_cidr_block for subnet in subnets]
+    except REFUSALS:  # Subnets that were imported without them.
+        return None
+    return blocks if all(blocks) else None
 
-    return get
 
+def _of_tier(tier: str, read: Callable[[list[Any]], Any]) -> Callable[[Any], Any]:
+    return lambda vpc: read(getattr(vpc, f"{tier}_subnets"))
+
+
+_MEMBERS = {"subnets": _tier, "subnet_names": _group_names, "subnet_ipv4_cidr_blocks": _ipv4_cidr_blocks}
+"""What a VPC says of the subnets of a tier."""
 
 VPC: ConstructKind[ec2.IVpc] = ConstructKind(
     types.Vpc,
     _vpc,
     get={
         "vpc_cidr_block": setting("vpc_cidr_block", None),
-        **{f"{tier}_subnets": _tier(f"{tier}_subnets") for tier in types.TIERS},
-        **{f"{tier}_subnet_names": _group_names_of(f"{tier}_subnets") for tier in types.TIERS},
-        **{f"{tier}_subnet_ipv4_cidr_blocks": _ipv4_cidr_blocks(f"{tier}_subnets") for tier in types.TIERS},
+        **{f"{tier}_{name}": _of_tier(tier, read) for tier in types.TIERS for name, read in _MEMBERS.items()},
         "nat_gateway_ids": lambda _: None,
     },
 )

@@ -9,15 +9,13 @@ from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.leftovers import leftover
-from strongref_toolkit.intrinsics import Undetermined, evaluate, intrinsic, text
-from strongref_toolkit.json_values import number, texts_in
+from strongref_toolkit.intrinsics import Tree, Undetermined, evaluate, intrinsic, text
+from strongref_toolkit.json_values import Json, number, texts_in
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     import aws_cdk
 
-    from strongref_toolkit.intrinsics import Tree
-    from strongref_toolkit.json_values import Json
 
 _NUMBER = b"\xfb\xff"
 """The two highest bytes of a number that is a token (aws-cdk-lib 2.275.0, core/lib/private/encoding.js)."""

@@ -18,7 +18,7 @@ from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.sources.attributes import REF, StackAttributes
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.tokens import CFN_ATTR, Token
-from strongref_toolkit.cdk_trees import TreeTokenResolver
+from strongref_toolkit.cdk_trees import TreeTokenResolver, known
 from strongref_toolkit.intrinsics import IMPORT, REFERENCE, Undetermined, intrinsic, is_of_its_stack, references, text
 from strongref_toolkit.jsii_objects import same
 
@@ -69,8 +69,8 @@ class TokenReader(TreeTokenResolver):
 
     def number(self, app: Construct) -> int:
         """An app's number; a new app is added to `apps`."""
-        for number, known in enumerate(self.apps):
-            if same(known, app):
+        for number, other in enumerate(self.apps):
+            if same(other, app):
                 return number
         self.apps.append(app)
         return len(self.apps) - 1
@@ -259,9 +259,4 @@ def _deployed(stack: aws_cdk.Stack) -> tuple[str, str | None, str | None]:
         parent = stack.nested_stack_parent
         leading.insert(0, str(parent.resolve(stack.nested_stack_resource.logical_id)))
         stack = parent
-    return ".".join([stack.stack_name, *leading]), _own(stack.region), _own(stack.account)
-
-
-def _own(where: str) -> str | None:
-    """A stack's region or account; None if it is a token, as in a stack that may be deployed anywhere."""
-    return None if aws_cdk.Token.is_unresolved(where) else where
+    return ".".join([stack.stack_name, *leading]), known(stack.region), known(stack.account)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import cdktf
 
@@ -26,13 +26,8 @@ from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import TerraformStates
 from strongref_toolkit.jsii_objects import same
-from strongref_toolkit.json_values import EXACT, number, texts_in
+from strongref_toolkit.json_values import EXACT, Json, number, texts_in
 from strongref_toolkit.session import ToolSession
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from strongref_toolkit.json_values import Json
 
 _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
 """The two highest bytes of a number that is a token, and of the only item of a list of numbers that is one

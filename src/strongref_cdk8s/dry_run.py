@@ -19,14 +19,13 @@ from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, Unresolv
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.jsii_objects import reference
-from strongref_toolkit.json_values import keys_and_values, texts_in
+from strongref_toolkit.json_values import Json, keys_and_values, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from strongref.errors import StrongRefError
     from strongref.untyped import AnyJson
-    from strongref_toolkit.json_values import Json
 
 
 class TextPart(NamedTuple):

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from strongref.text import cut, some
 from strongref_toolkit.errors import ResolveError
-from strongref_toolkit.intrinsics import intrinsic
+from strongref_toolkit.intrinsics import Tree, intrinsic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref.errors import StrongRefError
-    from strongref_toolkit.intrinsics import Tree
 
 _SHOWN = 300
 """Characters of a token in a text."""

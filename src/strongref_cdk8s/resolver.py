@@ -11,7 +11,7 @@ import jsii
 
 from strongref.errors import StrongRefError
 from strongref.memo import Memo
-from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, TextPart, text_of, with_values
+from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, Text, TextPart, text_of, with_values
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.resolution.run import as_text
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from strongref_cdk8s.dry_run import Text
     from strongref_toolkit.json_values import Json
 
 

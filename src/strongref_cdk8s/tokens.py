@@ -9,13 +9,12 @@ from strongref_cdk8s.errors import UnknownSchemeError
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole
 from strongref_manifests.errors import BadTokenError, NotEnabledError
 from strongref_manifests.resolution.wiring import sources
-from strongref_manifests.tokens import BY_DEFAULT, ON_DEMAND, TF, Token, parse, tokens_in
+from strongref_manifests.tokens import BY_DEFAULT, ON_DEMAND, TF, Token, TokenSource, parse, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from strongref.untyped import Untyped
-    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import Json
 
 

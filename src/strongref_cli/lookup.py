@@ -16,13 +16,12 @@ from strongref.lookup.search import Finder
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import one_region
+from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
 
     from strongref.untyped import AnyJson
-    from strongref_toolkit.session import ToolSession
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:

@@ -18,26 +18,22 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.format import check_format
-from strongref.contract.names import ExportScope, claim_tag
-from strongref.contract.values import ParameterType
+from strongref.contract.names import ExportScope, Key, ManifestSet, claim_tag
+from strongref.contract.values import ParameterType, Value
 from strongref.errors import ErrorMetric, StrongRefError
-from strongref.protocol.behind_fences import behind_fences
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import ImportingAccount
-from strongref.protocol.time import OnClock
+from strongref.protocol.time import Clock, OnClock
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from strongref.contract.fence import Fence
-    from strongref.contract.names import Key, ManifestSet
-    from strongref.contract.values import Value
-    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
-    from strongref.protocol.time import Clock
     from strongref_toolkit.published_exports import Use
 
 T = TypeVar("T")

@@ -12,19 +12,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.hold_stacks import HOLDS, HoldStack
-from strongref.contract.names import Producer, claim_tag
+from strongref.contract.names import ExportScope, Key, ManifestSet, Producer, claim_tag
 from strongref.errors import OutOfTimeError, ServiceError, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.time import OnClock
+from strongref.protocol.time import Clock, OnClock
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from strongref.contract.names import ExportScope, Key, ManifestSet
     from strongref.protocol.ports import Ports, Store
-    from strongref.protocol.time import Clock
 
     Keys = Mapping[ExportScope, Collection[Key]]
     Holds = Mapping[str, Mapping[str, str]]  # by region: CloudFormation exports with the ARNs of their stacks

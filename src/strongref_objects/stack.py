@@ -8,8 +8,8 @@ from strongref.contract.names import SHARED
 from strongref.contract.requests import Strength
 from strongref_objects.base import ObjectCache, ResolveType
 from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
-from strongref_objects.base.names import construct_id
-from strongref_objects.base.values import Collector, collect
+from strongref_objects.base.names import Path, construct_id
+from strongref_objects.base.values import Collector, Leaf, collect
 from strongref_objects.channels import (
     Channel,
     CloudFormation,
@@ -20,8 +20,8 @@ from strongref_objects.channels import (
     parameters,
 )
 from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
-from strongref_objects.channels.exporting import ExportedNames
-from strongref_objects.channels.importing import ImportedObject, ValueReader, searchable, used_texts
+from strongref_objects.channels.exporting import ExportedNames, ExportWriter
+from strongref_objects.channels.importing import ImportedObject, ImportReader, ValueReader, searchable, used_texts
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from constructs import Construct
 
     from strongref_objects.base import DeserializationContext, Serializable, Target, Text, TextList
-    from strongref_objects.base.names import Path
-    from strongref_objects.base.values import Leaf
-    from strongref_objects.channels import Channel
-    from strongref_objects.channels.exporting import ExportWriter
-    from strongref_objects.channels.importing import ImportReader
     from strongref_toolkit.session import ToolSession
 
 
@@ -94,20 +89,20 @@ class TemplateChannels:
         if not self._finishes and not isinstance(channel, Parameters):
             target.when_finished(self.finish)
             self._finishes = True
-        if isinstance(channel, CrossRegion):
-            if now:
-                return self._held(cross_region_imports.value_reader(target, synthesis, self._imports, channel))
-            strength = Strength.WEAK if weak else Strength.STRONG
-            return cross_region_imports.ImportAttributeReader(target, self._imports, channel, strength)
         if isinstance(channel, Parameters):
             if now:
                 return parameters.value_reader(target, synthesis, channel.prefix, self.names)
             return parameters.dynamic_reference_reader(channel.prefix, self.names)
-        if now:
-            return self._held(cloudformation.value_reader(target, synthesis, self.names))
-        return cloudformation.import_value_reader(target, self.names)
-
-    def _held(self, reader: ValueReader) -> ValueReader:
+        if not now:
+            if isinstance(channel, CloudFormation):
+                return cloudformation.import_value_reader(target, self.names)
+            strength = Strength.WEAK if weak else Strength.STRONG
+            return cross_region_imports.ImportAttributeReader(target, self._imports, channel, strength)
+        reader = (
+            cloudformation.value_reader(target, synthesis, self.names)
+            if isinstance(channel, CloudFormation)
+            else cross_region_imports.value_reader(target, synthesis, self._imports, channel)
+        )
         self._holding.append(reader)
         return reader
 

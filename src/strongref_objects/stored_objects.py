@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED
+from strongref.contract.names import SHARED, ExportScope, Key
 from strongref_objects.base.errors import (
     NameClashError,
     NothingToImportError,
@@ -28,7 +28,6 @@ from strongref_toolkit.published_exports import PublishedExports, export_scopes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from strongref.contract.names import ExportScope, Key
     from strongref.contract.values import Value as StoredValue
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience

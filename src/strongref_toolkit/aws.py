@@ -16,7 +16,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.memo import Memo
-from strongref.protocol.time import Until
+from strongref.protocol.time import Clock, Until
 from strongref_toolkit.errors import (
     PLACEHOLDER,
     AwsCallError,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
-    from strongref.protocol.time import Clock
     from strongref.untyped import Untyped
 
 CALL_TIMEOUT = timedelta(minutes=2)

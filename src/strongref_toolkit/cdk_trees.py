@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import aws_cdk
 import jsii
 
-from strongref_toolkit.intrinsics import joined, simplified
+from strongref_toolkit.intrinsics import Tree, joined, simplified
 
 if TYPE_CHECKING:
     from strongref.untyped import Untyped
-    from strongref_toolkit.intrinsics import Tree
 
 
 class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy
@@ -28,6 +27,11 @@ class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # 
             RuntimeError: the CDK cannot resolve it.
         """
         return simplified(aws_cdk.Tokenization.resolve(value, scope=scope, resolver=self, preparing=False))
+
+
+def known(where: str) -> str | None:
+    """A stack's region or account; None if it is a token, as in a stack that may be deployed anywhere."""
+    return None if aws_cdk.Token.is_unresolved(where) else where
 
 
 @jsii.implements(aws_cdk.IFragmentConcatenator)

@@ -40,14 +40,11 @@ def write(contents: Mapping[Path, bytes]) -> None:
             temporary.replace(target)
             written += 1
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        return
+        raise WriteFailedError(str(current), os_problem(error), written) from None
     finally:  # also after Ctrl-C
         for temporary in list(temporaries)[written:]:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    raise WriteFailedError(str(current), problem, written)
 
 
 def _temporary(target: Path, content: bytes) -> Path:

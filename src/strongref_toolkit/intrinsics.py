@@ -10,12 +10,11 @@ import json
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from strongref_toolkit.errors import SelectError
-from strongref_toolkit.json_values import number
+from strongref_toolkit.json_values import Json, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from strongref_toolkit.json_values import Json
 
 Tree: TypeAlias = "Json"
 

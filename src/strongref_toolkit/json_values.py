@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 Primitive: TypeAlias = "str | int | float | bool | None"
@@ -19,6 +20,11 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASC
 
 EXACT = 2**53 - 1
 """The largest integer that cdk8s writes exactly: its numbers are JavaScript's (Number.MAX_SAFE_INTEGER)."""
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """A value from a file if it is a map, else an empty map."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def document_text(document: Mapping[str, Any]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import SHARED, ExportScope, Key
-from strongref.contract.values import select
+from strongref.contract.names import SHARED, ExportScope, Key, Producer
+from strongref.contract.values import Value, select
 from strongref.memo import Memo
 from strongref.protocol.fences import fences_below
 from strongref.protocol.published import RecordedExports
@@ -17,8 +17,6 @@ from strongref_toolkit.errors import NotExportedError, SecureValueError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.contract.names import Producer
-    from strongref.contract.values import Value
     from strongref.errors import StrongRefError
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience

@@ -21,7 +21,7 @@ from strongref.aws.parameter_store import Stores, default_key
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
-from strongref.protocol.time import Patience
+from strongref.protocol.time import Clock, Patience
 from strongref.text import did_you_mean
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.clock import AwsClock
@@ -31,7 +31,6 @@ from strongref_toolkit.log import log_to_stderr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from strongref.protocol.time import Clock
 
 FENCE_WAIT = 120.0
 """Seconds to wait for another deployment: longer than the fence of one that crashed takes to expire."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
+
+from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,3 +44,18 @@ def in_threads(work: Iterable[Callable[[], T]], interrupt: Callable[[], None] | 
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_regions(regions: Iterable[str], work: Callable[[str], T]) -> tuple[dict[str, T], dict[str, StrongRefError]]:
+    """The results of some work in regions, side by side, and the errors of the regions where it failed."""
+
+    def attempt(region: str) -> T | StrongRefError:
+        try:
+            return work(region)
+        except StrongRefError as error:
+            return error
+
+    names = list(regions)
+    done = dict(zip(names, in_threads([partial(attempt, each) for each in names]), strict=True))
+    failed = {region: each for region, each in done.items() if isinstance(each, StrongRefError)}
+    return {region: each for region, each in done.items() if not isinstance(each, StrongRefError)}, failed

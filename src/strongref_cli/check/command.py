@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.macro.template import FOR_EACH
+from strongref.macro.template import FOR_EACH, Template
 from strongref.text import some
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
@@ -18,13 +18,11 @@ from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import one_region
+from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
 
-    from strongref.macro.template import Template
-    from strongref_toolkit.session import ToolSession
 
 _OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
 

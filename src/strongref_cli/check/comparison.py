@@ -6,16 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from strongref.contract.requests import IMPORT_TYPE
-from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sources_of
-from strongref_cli.check.version import resources_in
+from strongref_cli.check.unknown import Evaluated, Source, SourceKind, Unknown, expression_of, sources_of
+from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource, resources_in
 from strongref_toolkit.cloudformation import NESTED_STACK
-
-if TYPE_CHECKING:
-    from strongref_cli.check.unknown import Evaluated, Source
-    from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource
 
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
 """Resources that only read something: it stays when they are deleted."""

@@ -14,14 +14,13 @@ from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.exports_in_use import deletion_refused, left_behind, unheld
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict, unclear
 from strongref_cli.check.simulation import Simulation
-from strongref_cli.check.stored import unclear_place
+from strongref_cli.check.stored import StoredStack, unclear_place
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from strongref.contract.names import StackArn
-    from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.version import StackVersion
 
 

@@ -30,6 +30,7 @@ from strongref_cli.check.unknown import (
     text_of,
     unknown_of,
 )
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
@@ -46,8 +47,8 @@ class Evaluation:
 
     def __init__(self, template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> None:
         self._names = names
-        self._mappings = section(template, "Mappings")
-        self._resources = section(template, "Resources")
+        self._mappings = mapping(template.get("Mappings"))
+        self._resources = mapping(template.get("Resources"))
         self._conditions: dict[str, bool | Unknown] = {}
         self._functions: Mapping[str, Callable[[Node], Evaluated | Absent]] = {
             "Ref": self._ref,
@@ -66,7 +67,7 @@ class Evaluation:
             "Fn::ToJsonString": self._to_json,
             **{each: partial(self._deployed, each) for each in ("Fn::Cidr", "Fn::GetAZs", "Fn::ImportValue")},
         }
-        self._evaluate_conditions(section(template, "Conditions"))
+        self._evaluate_conditions(mapping(template.get("Conditions")))
 
     def value(self, node: Node) -> Evaluated:
         """The value of a part of the template. `AWS::NoValue` at its top counts as invalid."""
@@ -267,12 +268,6 @@ class Evaluation:
         if sources_of(value):
             return call("Fn::ToJsonString", [value])
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def section(template: Mapping[str, Node], name: str) -> Mapping[str, Node]:
-    """A section of a template; empty if it is missing, or is no map."""
-    found = template.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _conditions_in(node: Node) -> Iterator[str]:

@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.macro.errors import TooDeepError
-from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, too_deep
+from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, Node, Template, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.evaluation import Evaluation
-from strongref_cli.check.unknown import SourceKind, sources_of, text_of
+from strongref_cli.check.unknown import Evaluated, SourceKind, sources_of, text_of
 from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
 from strongref_toolkit.json_values import keys_and_values, texts_in
 
 if TYPE_CHECKING:
-    from strongref.macro.template import Node, Template
     from strongref.untyped import AnyJson
-    from strongref_cli.check.unknown import Evaluated
 
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
 

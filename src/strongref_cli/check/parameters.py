@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
-from strongref_cli.check.evaluation import section
-from strongref_cli.check.unknown import SourceKind, Unknown, text_of, unknown_of
+from strongref_cli.check.unknown import Evaluated, SourceKind, Unknown, text_of, unknown_of
 from strongref_toolkit.cloudformation import HIDDEN
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref.macro.template import Template
-    from strongref_cli.check.unknown import Evaluated
 
 _STORED = "AWS::SSM::Parameter::Value<"
 """What the type of a parameter begins with whose value CloudFormation reads from Parameter Store."""
@@ -80,7 +77,7 @@ def new_names(template: Template, given: Mapping[str, str], previous: Described 
 
 
 def _declared(template: Template) -> dict[str, Mapping[str, object]]:
-    return {str(name): each for name, each in section(template, "Parameters").items() if isinstance(each, Mapping)}
+    return {str(name): each for name, each in mapping(template.get("Parameters")).items() if isinstance(each, Mapping)}
 
 
 def _is_stored(declared: Mapping[str, object]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from strongref.protocol.phases import Phase
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
-from strongref_cli.check.comparison import Stays, because, origins
+from strongref_cli.check.comparison import Comparison, Stays, because, origins
 from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
 from strongref_cli.check.report import (
     ChangeKind,
@@ -18,16 +18,13 @@ from strongref_cli.check.report import (
     Verdict,
     unclear,
 )
-from strongref_cli.check.simulation import Simulation
-from strongref_cli.check.stored import unclear_place
+from strongref_cli.check.simulation import Outcome, Simulation
+from strongref_cli.check.stored import StoredStack, unclear_place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
-    from strongref_cli.check.comparison import Comparison
-    from strongref_cli.check.simulation import Outcome
-    from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.unknown import Evaluated
 
 

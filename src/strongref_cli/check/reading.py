@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
-from strongref.contract.index import INDEX, Place, index_of, read_index
-from strongref.contract.names import StackArn, is_stack_name
+from strongref.contract.index import INDEX, IndexEntry, Place, index_of, read_index
+from strongref.contract.names import Key, StackArn, is_stack_name
 from strongref.errors import StoreError, UnreadableRecordError
 from strongref.memo import Memo
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.snapshot import read_scope
-from strongref.protocol.stored_exports import ExportIdentity, StoredExports
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.refusals import ForeignParameterError
-from strongref_cli.check.comparison import ResourceChange
+from strongref_cli.check.comparison import Comparison, ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described
-from strongref_cli.check.stored import NOTHING_STORED, StoredScope, StoredStack, locations_of
+from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.templates import template_of
@@ -30,13 +30,8 @@ from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from strongref.contract.index import IndexEntry
-    from strongref.contract.names import Key
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
-    from strongref.protocol.stored_exports import ValueTags
-    from strongref_cli.check.comparison import Comparison
-    from strongref_cli.check.stored import Location
     from strongref_toolkit.session import ToolSession
 
 _OVER = ("OBSOLETE", "EXECUTE_")

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
 from strongref.text import some, stack_text
-from strongref_cli.check.report import ChangeKind, Verdict
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
 from strongref_cli.terminal.consumers import consumer_text
 from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from strongref_cli.check.report import ExportPrediction, StackReport, ValueChange
 
 
 def as_table(report: StackReport) -> str:

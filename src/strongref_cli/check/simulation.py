@@ -13,13 +13,13 @@ from strongref.contract.requests import OnChange
 from strongref.errors import BadRequestError, StrongRefError
 from strongref.protocol.export_event import ExportEvent, physical_id
 from strongref.protocol.phases import Phase, claim_policy
-from strongref.protocol.plan import Delete, refusal_of
+from strongref.protocol.plan import Delete, ExportPlan, refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
 from strongref.protocol.stored_exports import ExportIdentity
-from strongref_cli.check.comparison import Stays
-from strongref_cli.check.stored import Location
-from strongref_cli.check.unknown import sent
+from strongref_cli.check.comparison import Comparison, Stays
+from strongref_cli.check.stored import Location, StoredScope, StoredStack
+from strongref_cli.check.unknown import Evaluated, sent
 from strongref_cli.check.wanted import Case, WantedExport, wanted_export
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
-    from strongref.protocol.plan import ExportPlan
-    from strongref_cli.check.comparison import Comparison
-    from strongref_cli.check.stored import StoredScope, StoredStack
-    from strongref_cli.check.unknown import Evaluated
     from strongref_cli.check.version import StackVersion
 
 

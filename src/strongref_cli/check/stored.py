@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import SHARED, ExportScope
-from strongref.protocol.plan import Create, Delete, Overwrite, TakeOwnership, WriteRecord
-from strongref.protocol.stored_exports import StoredExports
-from strongref_cli.check.report import ValueChange
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn
+from strongref.protocol.plan import Create, Delete, ExportPlan, Overwrite, TakeOwnership, WriteRecord
+from strongref.protocol.stored_exports import StoredExports, ValueTags
+from strongref_cli.check.report import ChangeKind, ValueChange
 from strongref_cli.check.unknown import Unknown, sent, sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.contract.hold_stacks import HoldParameter
     from strongref.contract.index import IndexEntry
-    from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
     from strongref.errors import StrongRefError
-    from strongref.protocol.plan import ExportPlan
-    from strongref.protocol.stored_exports import ValueTags
     from strongref_cli.check.comparison import Comparison
-    from strongref_cli.check.report import ChangeKind
     from strongref_cli.check.version import StackVersion
 
 

@@ -9,9 +9,11 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import partition_of
+from strongref.aws.clients import dns_suffix
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref_cli.check.evaluation import Evaluation, section
+from strongref_cli.check.evaluation import Evaluation
 from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 _RELEVANT = ("Type", "Properties")
 """Attributes of a resource that decide what it is. The others may change without it."""
-_SUFFIXES = {"aws-cn": "amazonaws.com.cn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,11 @@ class StackVersion:
         If it is deployed, CloudFormation knows the names of its exports: `exported` has them by output.
         """
         evaluation = Evaluation(template, names)
-        given = section(template, "Resources")
+        given = mapping(template.get("Resources"))
         resources = {
             str(name): _resource(each, evaluation, given) for name, each in given.items() if isinstance(each, Mapping)
         }
-        found = _outputs(section(template, "Outputs"), evaluation)
+        found = _outputs(mapping(template.get("Outputs")), evaluation)
         if exported is not None:
             gone = unknown_of(SourceKind.CHANGING, "output", None)
             outputs = {name: found.get(output, ExportedOutput(name, gone)) for output, name in exported.items()}
@@ -146,7 +147,7 @@ def pseudo_parameters(stack: StackArn, *, exists: bool, topics: list[str] | None
         "AWS::Region": stack.region,
         "AWS::StackId": str(stack) if exists else unknown,
         "AWS::StackName": stack.name,
-        "AWS::URLSuffix": _SUFFIXES.get(partition, "amazonaws.com"),
+        "AWS::URLSuffix": dns_suffix(partition) or "amazonaws.com",
     }
 
 

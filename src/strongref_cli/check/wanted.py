@@ -8,24 +8,20 @@ refused in all cases is refused; what is refused in some of them only is unknown
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, short_hash
-from strongref_cli.check.comparison import Stays, because
+from strongref.contract.names import SHARED, Key, short_hash
+from strongref_cli.check.comparison import Comparison, Stays, because
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
 from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.published_exports import nested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref.contract.names import Key
     from strongref.contract.values import Value
     from strongref.untyped import AnyJson
-    from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.version import StackVersion
     from strongref_toolkit.json_values import Json

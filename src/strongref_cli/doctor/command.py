@@ -18,17 +18,15 @@ from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
 from strongref_cli.overview.texts import participant_document, short_text
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
-from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.log import no_log
-from strongref_toolkit.session import chosen_regions
-from strongref_toolkit.threads import in_threads
+from strongref_toolkit.session import ToolSession, chosen_regions
+from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
     from strongref_cli.install.plan import Found
-    from strongref_toolkit.session import ToolSession
 
 
 def examine(args: argparse.Namespace, session: ToolSession) -> int:
@@ -76,34 +74,21 @@ def _status(found: Diagnosis) -> int:
 def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
     """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
     found = examination.examine(regions)
-    problems, failed = _version_problems(session, found.regions)
-    if len(failed) == len(found.regions):
+    installed, failed = in_regions(found.regions, partial(installed_in, session))
+    if not installed:
         raise failed[found.regions[0]]
     unread = {each.region: each for each in found.unread} | {
         region: Unread(region, str(error)) for region, error in failed.items()
     }
     return Diagnosis(
         tuple(each for each in found.regions if each not in failed),
-        (*problems, *(each for each in found.problems if each.region not in failed)),
+        (*_differing(list(installed.values())), *(each for each in found.problems if each.region not in failed)),
         tuple(unread[region] for region in sorted(unread)),
     )
 
 
-def _version_problems(session: ToolSession, regions: Sequence[str]) -> tuple[list[Problem], dict[str, AwsCallError]]:
-    """Regions whose installation is of another version than that of others, and those of which AWS does not say."""
-
-    def look(region: str) -> Found | AwsCallError:
-        try:
-            return installed_in(session, region)
-        except AwsCallError as error:
-            return error
-
-    answers = in_threads([partial(look, region) for region in regions])
-    failed = {region: each for region, each in zip(regions, answers, strict=True) if isinstance(each, AwsCallError)}
-    return list(_differing([each for each in answers if not isinstance(each, AwsCallError)])), failed
-
-
 def _differing(found: Sequence[Found]) -> Iterator[Problem]:
+    """Regions whose installation is of another version than that of others."""
     for each in differences(found, everywhere=False):
         if each.what == "version":
             listed = ", ".join(f"{version} in {region}" for region, version in sorted(each.values.items()))

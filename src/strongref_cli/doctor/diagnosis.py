@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import MANIFESTS, ExportScope
 from strongref.contract.values import MAX_BYTES
-from strongref.errors import TAG_LIMIT
-from strongref.protocol.findings import FindingType, Resolution
+from strongref.errors import TAG_LIMIT, StrongRefError
+from strongref.protocol.findings import Finding, FindingType, Resolution
 from strongref.text import attribute_name, cut, some
-from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.exports import ExportedValue, StoredRegion, participant_of
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 from strongref_cli.terminal.consumers import consumer_text
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from strongref.contract.fence import Fence
     from strongref.contract.releases import Release
-    from strongref.errors import StrongRefError
-    from strongref.protocol.findings import Finding
-    from strongref_cli.overview.exports import ExportedValue, StoredRegion
     from strongref_cli.overview.graph import Participant
 
 NEAR = 0.9

@@ -12,7 +12,7 @@ from strongref.contract.releases import RELEASES, Release
 from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
-from strongref.protocol.time import OnClock
+from strongref.protocol.time import Clock, OnClock
 from strongref.refusals import HoldMissingError
 from strongref_cli.doctor.diagnosis import (
     DoctorFinding,
@@ -29,13 +29,12 @@ from strongref_cli.doctor.diagnosis import (
     with_failures,
 )
 from strongref_cli.overview.graph import Unread
-from strongref_toolkit.threads import in_threads
+from strongref_toolkit.threads import in_regions, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from strongref.protocol.ports import Ports
-    from strongref.protocol.time import Clock
     from strongref_cli.overview.exports import StoredRegion
     from strongref_cli.overview.reading import OverviewReader
 
@@ -110,17 +109,16 @@ class Examination:
             UnknownCallerError: STS does not return the caller, as without credentials.
             StrongRefError: a call failed, and no region was read.
         """
-        done = dict(zip(regions, in_threads([partial(self._examined, region) for region in regions]), strict=True))
-        failed = {region: found for region, found in done.items() if isinstance(found, StrongRefError)}
-        if len(failed) == len(done):
+        done, failed = in_regions(regions, self._examined)
+        if not done:
             raise failed[regions[0]]
-        read = {each.region: each for each in self.reader.regions([each for each in done if each not in failed])}
+        read = {each.region: each for each in self.reader.regions(done)}
         values = self.reader.values(list(read.values()))
         unread = {
             **{each.region: each for each in self.reader.unread},
             **{region: Unread(region, str(error)) for region, error in failed.items()},
         }
-        janitors = [found for region, found in done.items() if isinstance(found, _Found) and region in read]
+        janitors = [found for region, found in done.items() if region in read]
         problems = [problem for found in janitors for problem in found.problems]
         by_hand = {each.parameter for each in problems if each.kind is FindingType.CHANGED_BY_HAND}
         problems += [each for each in outdated(values) if each.parameter not in by_hand]
@@ -173,14 +171,13 @@ class Examination:
         problems = [each for found in repaired for each in found.problems if each.severity is Severity.REPAIRABLE]
         return problems, [failure for found in repaired for failure in found.failures]
 
-    def _examined(self, region: str) -> _Found | StrongRefError:
+    def _examined(self, region: str) -> _Found:
         found = _Found()
-        try:
-            self._look(region, self.clock, found, repairs=False)
-        except StrongRefError as error:
-            return error
+        self._look(region, self.clock, found, repairs=False)
         unseen = [each for each in found.failures if each.about and each.about[0].startswith(EXPORTS)]
-        return unseen[0].error if unseen and not found.values else found
+        if unseen and not found.values:
+            raise unseen[0].error
+        return found
 
     def _look(self, region: str, clock: Clock, found: _Found, *, repairs: bool) -> None:
         """Have the janitor look after a region, and add what it finds, as far as it comes."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ManifestSet
 from strongref.contract.notices import ImportedValue, claim_released
-from strongref.contract.releases import MAX_REASON
+from strongref.contract.releases import MAX_REASON, Release
 from strongref.text import attribute_name, cut
-from strongref_cli.doctor.releasing import by_import, claims_of, claims_on, release
+from strongref_cli.doctor.releasing import ClaimedValue, by_import, claims_of, claims_on, release
 from strongref_cli.install.installed import notify, read_lag
 from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import participant_of
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from strongref.contract.releases import Release
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
-    from strongref_cli.doctor.releasing import ClaimedValue
     from strongref_cli.overview.graph import Participant
     from strongref_toolkit.session import ToolSession
 

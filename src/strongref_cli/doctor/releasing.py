@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import CLAIM_TAG, BadArnError, StackArn
+from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, StackArn
 from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
@@ -18,17 +18,15 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import split_tags
-from strongref_cli.overview.exports import Claim, participant_of
+from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from strongref.contract.names import ExportScope, Key
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
-    from strongref_cli.overview.exports import ExportedValue
 
 _HOLDER = FenceHolder("release", "strongref release")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name, some
-from strongref_cli.doctor.republishing import republish
+from strongref_cli.doctor.republishing import Restored, republish
 from strongref_cli.install.installed import kms_keys, read_lag
 from strongref_cli.overview.region_reading import reading, regions_of, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import participant_document
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from strongref_cli.doctor.republishing import Restored
     from strongref_cli.overview.graph import Unread
     from strongref_toolkit.session import ToolSession
 

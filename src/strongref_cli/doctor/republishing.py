@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS, HoldParameter
-from strongref.contract.names import RESTORED, SHARED
-from strongref.protocol.behind_fences import behind_fences
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
+from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
@@ -17,8 +17,6 @@ from strongref_cli.overview.graph import Participant
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from strongref.contract.names import ExportScope, Key
-    from strongref.protocol.behind_fences import FencedStore
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 

@@ -10,19 +10,17 @@ from strongref_cli.graph.formats.json_document import graph_as_json, order_as_js
 from strongref_cli.graph.formats.mermaid import as_mermaid
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.exports import graph_of
-from strongref_cli.overview.order import delete_order, deploy_order
+from strongref_cli.overview.order import Order, delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
 from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem
-from strongref_toolkit.session import chosen_regions
+from strongref_toolkit.session import ToolSession, chosen_regions
 
 if TYPE_CHECKING:
     import argparse
 
     from strongref_cli.overview.graph import Graph
-    from strongref_cli.overview.order import Order
-    from strongref_toolkit.session import ToolSession
 
 _FORMATS = {"html": as_page, "mermaid": as_mermaid, "dot": as_dot, "json": graph_as_json}
 _SUFFIXES = {".html": "html", ".htm": "html", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".json": "json"}
@@ -41,10 +39,8 @@ def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
     try:
         Path(args.out).write_bytes(text)
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        return status(graph.unread)
-    raise WriteFailedError(args.out, problem, 0)
+        raise WriteFailedError(args.out, os_problem(error), 0) from None
+    return status(graph.unread)
 
 
 def show_order(args: argparse.Namespace, session: ToolSession) -> int:

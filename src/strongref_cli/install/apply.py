@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from strongref_cli.install.errors import FAILURES, DeploymentFailedError
 from strongref_cli.install.packaging import content_hash, object_key
-from strongref_cli.install.plan import Action, RegionOutcome, RegionResult
+from strongref_cli.install.plan import Action, FoundStack, InstallPlan, RegionOutcome, RegionResult
 from strongref_toolkit.cloudformation import has_no_changes
 from strongref_toolkit.errors import AwsCallError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from strongref_cli.install.bucket import CodeBucket
-    from strongref_cli.install.plan import FoundStack, InstallPlan
     from strongref_cli.install.stacks import CreatedChangeSet, RegionStacks
     from strongref_cli.install.suite import Suite
 

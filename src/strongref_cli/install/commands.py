@@ -31,14 +31,13 @@ from strongref_cli.install.template import parameter_names
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import chosen_regions
+from strongref_toolkit.session import ToolSession, chosen_regions
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from strongref_toolkit.session import ToolSession
 
 T = TypeVar("T")
 
@@ -82,8 +81,9 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     suite = load_release(Path(args.release)) if args.release else load_suite()
     known = tuple(parameter_names(suite.template))
     parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
-    for name in parameters:
-        _check_known(name, known)
+    for name in (each for each in parameters if each not in known):
+        hint = did_you_mean(get_close_matches(name, known, 1), f"The parameters are {', '.join(known)}.")
+        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
     wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
     run = _Run(args, session)
 
@@ -101,13 +101,6 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
     return int(any(each.result in BAD for each in outcomes))
-
-
-def _check_known(name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        close = get_close_matches(name, known, 1)
-        hint = did_you_mean(close, f"The parameters are {', '.join(known)}.")
-        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
 
 
 def show_status(args: argparse.Namespace, session: ToolSession) -> int:

@@ -16,7 +16,7 @@ from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
 from strongref_cli.install.removal import Leftovers
 from strongref_cli.install.stacks import RegionStacks
-from strongref_cli.install.usage import ListedResource, importing, use_of
+from strongref_cli.install.usage import ListedResource, Use, importing, use_of
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
     from strongref.protocol.ports import Store
     from strongref_cli.install.bucket import CodeBucket
-    from strongref_cli.install.usage import Use
     from strongref_toolkit.session import ToolSession
 
 _ALL, _OF_THE_STACK = "/strongref", "/strongref/service-tokens/"

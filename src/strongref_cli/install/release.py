@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from hashlib import sha256
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
@@ -24,7 +24,6 @@ from strongref_cli.install.template import local_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 
 CHECKSUMS, ABOUT, TEMPLATE, BUCKET = "SHA256SUMS", "release.json", "template.yaml", "bucket/"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref_cli.install.plan import BAD, IN_REVIEW, RegionOutcome, RegionResult
+from strongref_cli.install.plan import BAD, IN_REVIEW, Found, RegionOutcome, RegionResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from strongref_cli.install.plan import Found
     from strongref_cli.install.usage import Use
 
 WITHOUT_FUNCTIONS = ("ROLLBACK_COMPLETE", IN_REVIEW)

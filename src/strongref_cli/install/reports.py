@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.text import some
-from strongref_cli.install.plan import UPDATABLE
+from strongref_cli.install.plan import UPDATABLE, Found, RegionOutcome
 from strongref_cli.terminal.output import Result, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from strongref_cli.install.plan import Found, RegionOutcome
 
 INSTALLED = "installed"
 NOT_INSTALLED = "not installed"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
 from strongref_cli.install.errors import DeploymentFailedError
-from strongref_cli.install.plan import VERSION_OUTPUT, Action, FoundStack
+from strongref_cli.install.plan import VERSION_OUTPUT, Action, FoundStack, InstallPlan
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackEventTypeDef
 
     from strongref.untyped import Untyped
-    from strongref_cli.install.plan import InstallPlan
     from strongref_toolkit.session import ToolSession
 
 _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]

@@ -14,21 +14,19 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
 from strongref_cli.install.errors import IncompleteSuiteError
-from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
+from strongref_cli.install.packaging import Files, content_hash, object_key, refuse_compiled, zip_bytes
 from strongref_cli.install.template import local_paths, python_version, with_locations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from importlib.metadata import Distribution
 
-    from strongref_cli.install.packaging import Files
 
 LAYER = "layers/core"
 """The layer's folder, as the template names it."""

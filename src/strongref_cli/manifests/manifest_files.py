@@ -17,10 +17,10 @@ from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.errors import InputError, ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
 from strongref_manifests.resolution import files
-from strongref_manifests.text.manifests import read, read_file
+from strongref_manifests.text.manifests import Manifest, read, read_file
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
-from strongref_toolkit.session import one_region
+from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Value
     from strongref_manifests.resolution.files import InputFile
     from strongref_manifests.sources.exports import ExportSource
-    from strongref_manifests.text.manifests import Manifest
     from strongref_toolkit.published_exports import Use
-    from strongref_toolkit.session import ToolSession
 
 STANDARD = "-"
 """Standard input, and then standard output."""

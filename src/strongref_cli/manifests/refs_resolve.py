@@ -21,7 +21,7 @@ from strongref_cli.manifests.manifest_files import (
 from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
-from strongref_manifests.refs.resolution import ReferenceResolver
+from strongref_manifests.refs.resolution import Condition, ReferenceResolver
 from strongref_manifests.refs.wiring import StackSources, cluster, generators
 from strongref_manifests.resolution import files
 from strongref_toolkit.errors import UsageError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref_manifests.refs.base import Kind, ObjectSource, Subject, ValueSource
-    from strongref_manifests.refs.resolution import Condition
     from strongref_manifests.text.manifests import Manifest
     from strongref_toolkit.session import ToolSession
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref.aws.rate_limit import RateLimiter, RateLimits, Turn
 from strongref_cli.manifests.arguments import CLAIM, HOLD, UNCLAIM
 from strongref_cli.manifests.manifest_files import (
     ManifestPaths,
@@ -19,15 +19,13 @@ from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
-from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND
+from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND, TokenSource
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
 
-    from strongref.aws.rate_limit import Turn
-    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.session import ToolSession
 
 

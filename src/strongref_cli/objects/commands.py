@@ -7,11 +7,10 @@ import shlex
 import sys
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.objects.types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.overview.errors import no_such_filter
@@ -22,7 +21,7 @@ from strongref_cli.terminal.output import Result, TextTable, count, progress, pu
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
-from strongref_objects.channels.cloudformation import list_exports
+from strongref_objects.channels.cloudformation import StackExport, list_exports
 from strongref_objects.channels.environment import EnvironmentSerializationContext
 from strongref_objects.channels.json_text import JsonSerializationContext
 from strongref_objects.stored_objects import (
@@ -38,16 +37,14 @@ from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.published_exports import export_scopes
-from strongref_toolkit.session import chosen_regions, one_region
-from strongref_toolkit.threads import in_threads
+from strongref_toolkit.session import ToolSession, chosen_regions, one_region
+from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
     from strongref.protocol.ports import Store
-    from strongref_objects.channels.cloudformation import StackExport
-    from strongref_toolkit.session import ToolSession
 
 CLOUDFORMATION, STRONGREF, SSM = "cloudformation", "strongref", "ssm"
 HIDDEN = "(a SecureString: --sensitive shows it)"
@@ -64,21 +61,17 @@ def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     chosen = chosen_regions(session, asked.region, everywhere=asked.all_regions)
     with progress("Reading objects") as step:
 
-        def read(region: str) -> list[StoredObject] | StrongRefError:
+        def read(region: str) -> list[StoredObject]:
             step(region)
-            try:
-                return _objects(asked, session, region)
-            except StrongRefError as error:
-                return error
+            return _objects(asked, session, region)
 
-        answers = dict(zip(chosen, in_threads([partial(read, region) for region in chosen]), strict=True))
-    failed = {region: each for region, each in answers.items() if isinstance(each, StrongRefError)}
-    if len(failed) == len(chosen):
+        objects, failed = in_regions(chosen, read)
+    if not objects:
         raise failed[chosen[0]]
     unread = [Unread(region, str(error)) for region, error in failed.items()]
     name_unread(unread)
-    regions = [region for region in chosen if region not in failed]
-    found = [(region, each) for region, of in answers.items() if not isinstance(of, StrongRefError) for each in of]
+    regions = list(objects)
+    found = [(region, each) for region, of in objects.items() for each in of]
     if not found:
         _check_names(asked, session, regions)
     document = {
@@ -214,10 +207,8 @@ def _objects(asked: argparse.Namespace, session: ToolSession, region: str) -> li
         try:
             prefix = Parameters(asked.prefix).prefix
         except BadChannelError as error:
-            problem = error.problem
-        else:
-            return objects_of_parameters(store, prefix, sensitive=sensitive)
-        raise UsageError(f"--prefix: {problem}")
+            raise UsageError(f"--prefix: {error.problem}") from None
+        return objects_of_parameters(store, prefix, sensitive=sensitive)
     exports = strongref_exports(store, session.clock, session.ports().patience, asked.consumer, asked.stack)
     return objects_of_strongref(exports, sensitive=sensitive)
 

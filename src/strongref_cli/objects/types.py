@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from strongref.errors import StrongRefError
 from strongref.text import some
-from strongref_objects.types import READY
+from strongref_objects.types import READY, Declared
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from strongref_objects.base import SerializationContext
     from strongref_objects.stored_objects import StoredObject
-    from strongref_objects.types import Declared
 
 INDENT = "  "
 

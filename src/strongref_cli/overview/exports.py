@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.index import index_of
+from strongref.contract.index import IndexEntry, index_of
 from strongref.contract.names import (
     CLAIM_TAG,
     PRODUCER_TAG,
@@ -21,17 +21,15 @@ from strongref.contract.names import (
 )
 from strongref.protocol.published import RecordedExports
 from strongref.text import attribute_name, cut
-from strongref_cli.overview.graph import Graph, Participant, Reference
+from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from strongref.contract.index import IndexEntry
     from strongref.contract.names import Key
     from strongref.contract.record import Record
-    from strongref_cli.overview.graph import Unread
 
 
 class StoredValue(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from strongref_cli.overview.states import Protection
@@ -64,16 +65,14 @@ class Graph:
 
     def producers(self) -> dict[Participant, set[Participant]]:
         """By participant, the others that it imports from."""
-        producers: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
-        for each in self.references:
-            if each.producer != each.importer:
-                producers[each.importer].add(each.producer)
-        return producers
+        return self._neighbors((each.importer, each.producer) for each in self.references)
 
     def importers(self) -> dict[Participant, set[Participant]]:
         """By participant, the others that import from it."""
-        importers: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
-        for each in self.references:
-            if each.producer != each.importer:
-                importers[each.producer].add(each.importer)
-        return importers
+        return self._neighbors((each.producer, each.importer) for each in self.references)
+
+    def _neighbors(self, pairs: Iterable[tuple[Participant, Participant]]) -> dict[Participant, set[Participant]]:
+        neighbors: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
+        for one, other in pairs:
+            neighbors[one] |= {other} - {one}
+        return neighbors

@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING
 
 from strongref.text import attribute_name, some
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.exports import ExportedValue, participant_of
 from strongref_cli.overview.region_reading import reading, status, unread_document
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import age_text, as_of_text, export_document, importers_text, stack_text, time_text
 from strongref_cli.terminal.consumers import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, show
-from strongref_toolkit.session import chosen_regions
+from strongref_toolkit.session import ToolSession, chosen_regions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
-
-    from strongref_cli.overview.exports import ExportedValue
-    from strongref_toolkit.session import ToolSession
 
 
 def list_exports(args: argparse.Namespace, session: ToolSession) -> int:

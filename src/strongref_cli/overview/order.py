@@ -45,7 +45,9 @@ def deploy_order(graph: Graph) -> Order:
         waves += [[]] if wave == len(waves) else []
         waves[wave] += component
         if len(component) > 1:
-            cycles.append(Cycle(tuple(sorted(component)), _shortest_circle(component, importers)))
+            members = sorted(component)
+            circles = (_circle_through(each, component, importers) for each in members)
+            cycles.append(Cycle(tuple(members), min(circles, key=len)))
     cycles.sort(key=lambda cycle: cycle.participants)
     return Order(tuple(tuple(sorted(wave)) for wave in waves), tuple(cycles))
 
@@ -89,12 +91,6 @@ def _finished(neighbors: Mapping[Participant, AbstractSet[Participant]]) -> list
                 todo.append((each, True))
                 todo += [(neighbor, False) for neighbor in neighbors[each]]
     return finished
-
-
-def _shortest_circle(
-    component: AbstractSet[Participant], importers: Mapping[Participant, AbstractSet[Participant]]
-) -> tuple[Participant, ...]:
-    return min((_circle_through(start, component, importers) for start in sorted(component)), key=len)
 
 
 def _circle_through(

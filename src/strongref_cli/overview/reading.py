@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.contract.hold_stacks import HOLDS, held_exports
-from strongref.contract.index import INDEX, index_name, read_index
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, StackArn, claim_tag
+from strongref.contract.index import INDEX, IndexEntry, index_name, read_index
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, claim_tag
 from strongref.contract.record import decode
-from strongref.errors import NewerFormatError, StrongRefError
 from strongref.memo import Memo
 from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import is_at_rest
@@ -25,14 +24,13 @@ from strongref.protocol.published import RecordedExports
 from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_cli.overview.graph import Unread
 from strongref_toolkit.cloudformation import CloudFormationReader
-from strongref_toolkit.threads import in_threads
+from strongref_toolkit.threads import in_regions, in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from strongref.contract.index import IndexEntry
-    from strongref.contract.names import Key
     from strongref.contract.values import Parameter
+    from strongref.errors import NewerFormatError, StrongRefError
     from strongref_cli.overview.exports import ExportedValue
     from strongref_toolkit.aws import Aws
 
@@ -124,16 +122,9 @@ class OverviewReader:
 
     def _readable(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
         """What is read of regions, side by side, without those where a call fails."""
-
-        def attempt(region: str) -> T | None:
-            try:
-                return read(region)
-            except StrongRefError as error:
-                self._failed.setdefault(region, error)
-                return None
-
-        found = in_threads([partial(attempt, region) for region in regions])
-        return {region: each for region, each in zip(regions, found, strict=True) if each is not None}
+        found, failed = in_regions(regions, read)
+        self._failed = failed | self._failed
+        return found
 
     def _read(self, account: str, region: str) -> StoredRegion:
         self._progress(region)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError
 from strongref_cli.overview.reading import OverviewReader
-from strongref_cli.overview.who import find_uses
+from strongref_cli.overview.who import Uses, find_uses
 from strongref_cli.terminal.exit_statuses import AWS_FAILED
 from strongref_cli.terminal.output import progress
 from strongref_toolkit.errors import printable
-from strongref_toolkit.session import chosen_regions, enabled_regions
+from strongref_toolkit.session import ToolSession, chosen_regions, enabled_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from strongref_cli.overview.exports import ExportedValue
     from strongref_cli.overview.graph import Unread
-    from strongref_cli.overview.who import Uses
-    from strongref_toolkit.session import ToolSession
 
 
 @contextmanager

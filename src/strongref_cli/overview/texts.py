@@ -5,14 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, Producer
+from strongref.contract.names import SHARED, ExportScope, Key, Producer
 from strongref.text import attribute_name, some
-from strongref_cli.overview.exports import participant_of
+from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
 from strongref_cli.overview.states import ImportState, Protection
 
 if TYPE_CHECKING:
-    from strongref.contract.names import ExportScope, Key
-    from strongref_cli.overview.exports import Claim, ExportedValue
     from strongref_cli.overview.graph import Participant
 
 

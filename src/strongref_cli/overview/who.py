@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import StackArn
+from strongref.contract.names import Key, StackArn
 from strongref.contract.values import select
 from strongref.text import attribute_name
 from strongref_cli.overview.errors import no_such_key, no_such_stack
-from strongref_cli.overview.exports import participant, participant_of
+from strongref_cli.overview.exports import Claim, ExportedValue, StoredRegion, participant, participant_of
 from strongref_cli.overview.states import ExportState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from strongref.contract.names import Key
-    from strongref_cli.overview.exports import Claim, ExportedValue, StoredRegion
     from strongref_cli.overview.graph import Participant
     from strongref_cli.overview.reading import OverviewReader
 

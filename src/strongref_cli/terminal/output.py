@@ -228,11 +228,8 @@ def put_out(content: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        problem = os_problem(error)
-    else:
-        return
-    discard()
-    raise WriteFailedError("standard output", problem, 0)
+        discard()
+        raise WriteFailedError("standard output", os_problem(error), 0) from None
 
 
 def discard() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
-from strongref.contract.names import ExportScope, Key, Producer, consumer_prefix
+from strongref.contract.names import ExportScope, Key, Producer, Tree, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.contract.unclaimed import UNCLAIMED
 from strongref_cli.transform.template_facts import ANY, DeploymentTarget, TemplateFacts
@@ -20,7 +20,6 @@ from strongref_cli.transform.template_facts import ANY, DeploymentTarget, Templa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from strongref.contract.names import Tree
     from strongref.macro.template import Node, Template
 
 _CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")

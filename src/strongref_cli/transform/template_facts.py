@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, ExportScope, Producer
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE, Strength
-from strongref.macro.template import MACRO, is_function
+from strongref.macro.template import MACRO, Node, Template, is_function
 from strongref_toolkit.json_values import texts_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref.macro.template import Node, Template
 
 ANY = "*"
 

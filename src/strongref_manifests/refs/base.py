@@ -6,12 +6,9 @@ resource*, and the *path* of the value in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 Manifest: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, as in YAML or JSON."""
@@ -21,11 +18,6 @@ DocumentPath: TypeAlias = tuple[str | int, ...]
 
 ACK_GROUPS = ".services.k8s.aws"
 """The end of the API groups of ACK's controllers."""
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """A value from a file if it is a map, else an empty map."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def path_text(path: DocumentPath) -> str:

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import urllib3.exceptions as transport
 from kubernetes.client import ApiException
-from kubernetes.dynamic import DynamicClient
+from kubernetes.dynamic import DynamicClient, Resource
 from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, ResourceNotFoundError
 from kubernetes.dynamic.resource import ResourceInstance
 
-from strongref_manifests.refs.base import mapping
-from strongref_manifests.refs.cluster_config import quiet
+from strongref_manifests.refs.cluster_config import Connection, quiet
 from strongref_manifests.refs.errors import (
     AnsweredError,
     DeniedError,
@@ -31,15 +30,13 @@ from strongref_manifests.refs.errors import (
     UnauthorizedError,
     UnreachableError,
 )
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubernetes.dynamic import Resource
-
     from strongref.untyped import AnyJson
     from strongref_manifests.refs.base import Manifest
-    from strongref_manifests.refs.cluster_config import Connection
 
 T = TypeVar("T")
 

@@ -21,8 +21,8 @@ from urllib3 import Retry
 from urllib3.exceptions import HTTPError
 
 from strongref.text import some
-from strongref_manifests.refs.base import mapping
 from strongref_manifests.refs.errors import ClusterConfigError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

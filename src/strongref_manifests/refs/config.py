@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,29 +12,18 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from strongref.contract.properties import Property
+from strongref.contract.properties import Property, Table, string
 from strongref.errors import BadRequestError
-from strongref_manifests.refs.base import (
-    ACK_GROUPS,
-    CombinedShapes,
-    Field,
-    FieldReference,
-    FieldShape,
-    Generator,
-    Kind,
-    mapping,
-)
+from strongref_manifests.refs.base import ACK_GROUPS, CombinedShapes, Field, FieldReference, FieldShape, Generator, Kind
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
 from strongref_manifests.refs.models import ApiModel, entry, service_model
 from strongref_manifests.refs.names import camel, is_many, lower_camel, reference_name
-from strongref_manifests.refs.parsers import SIMILAR, matching, of_type, parse_flag, read_map
+from strongref_manifests.refs.parsers import SIMILAR, of_type, parse_flag, read_map
 from strongref_manifests.text.yaml_reader import BoundsError, check_bounds
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from strongref.contract.properties import Table
     from strongref_manifests.refs.base import FieldShapes
     from strongref_manifests.refs.crds import Crds
 
@@ -62,9 +51,9 @@ _DOCUMENT = {"resources": Property(of_type(Mapping, "a map of kinds, as in ACK's
 _KIND = {"fields": _MAP}
 _FIELD = {"is_required": Property(parse_flag), "references": Property(of_type(Mapping, "a map with resource and path"))}
 _REFERENCES = {
-    "resource": Property(matching(_WORD, "the name of a kind"), required="the name of a kind"),
-    "path": Property(matching(_PATH, _TARGET_PATH), required=_TARGET_PATH),
-    "service_name": Property(matching(_REFERENCED_SERVICE, "a name of lowercase letters, digits and hyphens")),
+    "resource": Property(string("the name of a kind", _WORD.fullmatch), required="the name of a kind"),
+    "path": Property(string(_TARGET_PATH, _PATH.fullmatch), required=_TARGET_PATH),
+    "service_name": Property(string("a name of lowercase letters, digits and hyphens", _REFERENCED_SERVICE.fullmatch)),
     "skip_resource_state_validations": Property(parse_flag, default=False),
 }
 """`aws-controllers-k8s/code-generator`, `pkg/config/field.go`, `ReferencesConfig`. Newer keys are ignored."""

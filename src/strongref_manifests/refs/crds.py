@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from strongref_manifests.refs.base import FieldShape, mapping
+from strongref_manifests.refs.base import Field, FieldShape, FieldShapes, Generator, Manifest
 from strongref_manifests.refs.errors import GeneratorError
 from strongref_manifests.refs.names import camel, is_same, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from strongref_manifests.refs.base import Field, FieldShapes, Generator, Manifest
+from strongref_toolkit.json_values import mapping
 
 CRD_KIND = "CustomResourceDefinition"
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
 from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from strongref_manifests.refs.base import Manifest, ObjectKey
     from strongref_manifests.text.manifests import Manifest as File
     from strongref_toolkit.json_values import Json
@@ -55,8 +54,7 @@ class ManifestObject:
         return location(self.file, self.document)
 
     def _metadata(self, key: str) -> str | None:
-        metadata = self.content.get("metadata")
-        value = metadata.get(key) if isinstance(metadata, Mapping) else None
+        value = mapping(self.content.get("metadata")).get(key)
         return value if isinstance(value, str) and value else None
 
 

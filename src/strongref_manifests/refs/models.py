@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
-from strongref_manifests.refs.base import FieldShape, mapping
+from strongref_manifests.refs.base import FieldShape
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

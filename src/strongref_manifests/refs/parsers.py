@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from strongref.contract.properties import must_be, read
+from strongref.contract.properties import Parser, Table, must_be, read
 from strongref.errors import BadRequestError
-
-if TYPE_CHECKING:
-    import re
-
-    from strongref.contract.properties import Parser, Table
 
 SIMILAR = 0.8
 """Similarity of two names of which one is a typo of the other."""
@@ -44,17 +39,6 @@ def of_type(kind: type, expected: str) -> Parser:
     def parse(prop: str, given: object) -> object:
         if not isinstance(given, kind):
             raise BadRequestError(prop, f"must be {expected}, got {type_text(given)}")
-        return given
-
-    return parse
-
-
-def matching(pattern: re.Pattern[str], expected: str) -> Parser:
-    """Texts of a form."""
-
-    def parse(prop: str, given: object) -> str:
-        if not isinstance(given, str) or not pattern.fullmatch(given):
-            raise must_be(prop, expected, given)
         return given
 
     return parse

@@ -7,14 +7,14 @@ to a cluster without the referenced objects. (ACK's controllers set the value in
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from strongref.errors import StrongRefError
 from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
-from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, mapping, path_text
+from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, path_text
 from strongref_manifests.refs.errors import (
     FieldError,
     InvalidReferenceError,
@@ -29,13 +29,11 @@ from strongref_manifests.refs.errors import (
 )
 from strongref_manifests.refs.names import is_same, plural
 from strongref_manifests.refs.parsers import type_text
-from strongref_manifests.refs.validation import check, find_references
+from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref_manifests.refs.base import DocumentPath, FieldLocation, Manifest, ObjectSource, ValueSource
-    from strongref_manifests.refs.validation import ReferenceTarget
 
 _ANNOTATIONS = "services.k8s.aws/"
 _FINAL = (ResourceReferenceTerminalError, ResourceReferenceCrossNamespaceNotAllowedError)

@@ -5,15 +5,15 @@ It reports all problems of all fields; ACK's controllers report only the first o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
-from strongref_manifests.refs.base import FieldLocation, Kind, Manifest, Subject, path_text
+from strongref_manifests.refs.base import DocumentPath, Field, FieldLocation, Kind, Manifest, Subject, path_text
 from strongref_manifests.refs.errors import (
     InvalidReferenceError,
     NamelessReferenceError,
@@ -24,11 +24,6 @@ from strongref_manifests.refs.errors import (
     UnknownReferenceFieldError,
 )
 from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map, type_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref_manifests.refs.base import DocumentPath, Field
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""

@@ -9,26 +9,25 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.properties import Property, as_given, parse_account, parse_region
+from strongref.contract.properties import Property, as_given, parse_account, parse_region, string
 from strongref.errors import BadRequestError
 from strongref_manifests.errors import InputError
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import CRD_KIND, Crds
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError, StackReferenceError
 from strongref_manifests.refs.manifests import objects_in
-from strongref_manifests.refs.parsers import matching, read_map
+from strongref_manifests.refs.parsers import read_map
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.exports import ExportSource
 from strongref_manifests.text.manifests import read_file
-from strongref_manifests.tokens import CFN, EXPORT, Token
+from strongref_manifests.tokens import CFN, EXPORT, Token, TokenSource
 from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from strongref_manifests.refs.base import Generator, Manifest, ObjectSource
-    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.session import ToolSession
 
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -38,16 +37,16 @@ _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
 _STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
 _OF_EXPORT = {
-    "stack": Property(matching(_STACK, _STACK_NAME), required=_STACK_NAME),
-    "name": Property(matching(_NAME, _EXPORT_NAME)),
+    "stack": Property(string(_STACK_NAME, _STACK.fullmatch), required=_STACK_NAME),
+    "name": Property(string(_EXPORT_NAME, _NAME.fullmatch)),
     "output": Property(as_given),
     "region": Property(parse_region),
     "account": Property(parse_account),
 }
 _OF_OUTPUT = {
     **_OF_EXPORT,
-    "stack": Property(matching(_NESTED, _STACK_NAME), required=_STACK_NAME),
-    "output": Property(matching(_OUTPUT, _OUTPUT_ID)),
+    "stack": Property(string(_STACK_NAME, _NESTED.fullmatch), required=_STACK_NAME),
+    "output": Property(string(_OUTPUT_ID, _OUTPUT.fullmatch)),
 }
 KEYS = tuple(_OF_EXPORT)
 """Of a `from` that names a stack."""

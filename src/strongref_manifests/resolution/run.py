@@ -17,14 +17,13 @@ from strongref_manifests.errors import (
     TokenNotTextError,
 )
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import TF, Token, parse, text_around, tokens_in
+from strongref_manifests.tokens import TF, Token, TokenSource, parse, text_around, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from strongref_manifests.text.manifests import Manifest
     from strongref_manifests.text.nodes import Path, Scalar
-    from strongref_manifests.tokens import TokenSource
     from strongref_toolkit.json_values import Json, Primitive
 
 INSIDE = "inside a longer text"

@@ -13,13 +13,12 @@ from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.sources.parameters import ParameterSource
 from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import TerraformStates
-from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, TokenSource, matched
+from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, Token, TokenSource, matched
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from strongref_manifests.tokens import Token
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

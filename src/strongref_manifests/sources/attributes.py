@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.cloud_control import CloudControlApi, Resource
 from strongref.aws.cloudformation import is_custom
 from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.attributes import attribute
@@ -25,15 +25,13 @@ from strongref.memo import Memo
 from strongref.text import some
 from strongref_manifests.errors import UnknownAttributeError
 from strongref_manifests.sources.templates import StackTemplates
-from strongref_manifests.tokens import CFN_ATTR, TokenSource, matched
+from strongref_manifests.tokens import CFN_ATTR, Token, TokenSource, matched
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref.aws.cloud_control import Resource
     from strongref_manifests.sources.outputs import StackOutputs, StackResource
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
 

@@ -10,13 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED, Producer
-from strongref_manifests.tokens import EXPORT, TokenSource, matched
+from strongref_manifests.tokens import EXPORT, Token, TokenSource, matched
 from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.json_values import Json
 

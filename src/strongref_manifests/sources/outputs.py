@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.memo import Memo
 from strongref_manifests.errors import NotAStackError, OutputNotFetchedError, ResourceNotFoundError, StackNotFoundError
-from strongref_manifests.tokens import CFN, TokenSource, matched
+from strongref_manifests.tokens import CFN, Token, TokenSource, matched
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
 
 

@@ -15,13 +15,12 @@ from strongref.errors import StrongRefError
 from strongref.protocol.ports import BATCH
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError
-from strongref_manifests.tokens import SSM, TokenSource, matched
+from strongref_manifests.tokens import SSM, Token, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError, SecureValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
 

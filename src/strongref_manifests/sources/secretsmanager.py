@@ -15,11 +15,10 @@ from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.memo import Memo
 from strongref_manifests.errors import SecretNotReadError
-from strongref_manifests.tokens import SECRET, TokenSource, matched
+from strongref_manifests.tokens import SECRET, Token, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
 

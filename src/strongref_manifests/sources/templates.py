@@ -12,6 +12,7 @@ from strongref.memo import Memo
 from strongref_manifests.text.templates import content
 from strongref_toolkit.cloudformation import HIDDEN, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,7 +65,7 @@ class StackTemplates:
 
     def _given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
         template = self._or_none(where, stack, lambda: self._of(where, stack)) or {}
-        return _map(_map(_map(template.get("Resources")).get(logical_id)).get("Properties"))
+        return mapping(mapping(mapping(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
         return self._templates.get(
@@ -79,7 +80,7 @@ class StackTemplates:
         return str(value)
 
     def _referred(self, where: Where, stack: str, name: str) -> str | None:
-        if name in _map(self._of(where, stack).get("Parameters")):
+        if name in mapping(self._of(where, stack).get("Parameters")):
             return (self._or_none(where, stack, lambda: self._parameters(where, stack)) or {}).get(name)
         return self._or_none(where, stack, lambda: self._resources.resource(where, stack, name).physical_id)
 
@@ -96,8 +97,4 @@ def template_of(reader: CloudFormationReader, stack: str, **change_set: str) -> 
         AwsCallError: the call to CloudFormation fails.
     """
     body = reader.template(stack, **change_set)
-    return None if body is None else _map(content(body) if isinstance(body, str) else body)
-
-
-def _map(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return None if body is None else mapping(content(body) if isinstance(body, str) else body)

@@ -25,16 +25,14 @@ from strongref_manifests.errors import (
     UnsetError,
 )
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
-from strongref_manifests.terraform.states import read_state
-from strongref_manifests.tokens import TF, TokenSource
+from strongref_manifests.terraform.states import StateValue, TerraformState, read_state
+from strongref_manifests.tokens import TF, Token, TokenSource
 from strongref_toolkit.errors import AwsCallError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from strongref_manifests.terraform.addresses import Path, TerraformOutput
-    from strongref_manifests.terraform.states import StateValue, TerraformState
-    from strongref_manifests.tokens import Token
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.json_values import Json
 
@@ -138,8 +136,7 @@ def _file(where: str) -> bytes:
     try:
         return FilePath(where).read_bytes()
     except OSError as error:
-        problem = os_problem(error)
-    raise StateNotReadError(where, problem)
+        raise StateNotReadError(where, os_problem(error)) from None
 
 
 def _named(text: str, mark: str) -> tuple[str, str]:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.macro.template import too_deep
 from strongref_manifests.errors import TOO_DEEP, BadAddressError, NotAStateError
-from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
+from strongref_manifests.terraform.addresses import DATA, MANAGED, Path, TerraformOutput, TerraformResource, modules_in
 from strongref_manifests.terraform.secrets import secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.untyped import AnyJson
-    from strongref_manifests.terraform.addresses import Path
     from strongref_toolkit.json_values import Json
 
 STATE_VERSION = 4

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from strongref.macro.edits import Addition
+from strongref.macro.edits import Addition, Renaming, Replacement
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.nodes import (
     BLOCKS,
@@ -21,14 +21,12 @@ from strongref_manifests.text.nodes import (
     scalars_in,
 )
 from strongref_manifests.text.template_writing import block, flow, scalar
-from strongref_manifests.text.templates import json_text
+from strongref_manifests.text.templates import TemplateEntry, TemplateText, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref.macro.edits import Renaming, Replacement
     from strongref_manifests.text.nodes import Entry, Node, Path
-    from strongref_manifests.text.templates import TemplateEntry, TemplateText
 
 _EMPTY = re.compile(r"""["']?\w+["']?[ ]*:(?:[ ]*(?:\{\s*\}|null|~))?""")
 """A section with nothing in it."""

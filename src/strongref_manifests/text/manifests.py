@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, styles, yaml_reader
-from strongref_manifests.text.nodes import Document, Parsed, TextEdit, line_of, spliced
+from strongref_manifests.text.nodes import Document, Parsed, Scalar, TextEdit, line_of, spliced
 from strongref_manifests.tokens import FORMS
 from strongref_toolkit.errors import os_problem
-from strongref_toolkit.json_values import keys_and_values
+from strongref_toolkit.json_values import Json, keys_and_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from strongref_manifests.text.nodes import Scalar
-    from strongref_toolkit.json_values import Json
 
 _TOKEN = re.compile(rf"\$\{{(?:{'|'.join(FORMS)}):")
 

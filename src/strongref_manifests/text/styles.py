@@ -11,10 +11,9 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import TokenNotTextError
-from strongref_manifests.text.nodes import BLOCKS, line_break
+from strongref_manifests.text.nodes import BLOCKS, Scalar, line_break
 
 if TYPE_CHECKING:
-    from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
 
 _UNQUOTED = re.compile(r"(?:[A-Za-z/]|[0-9][A-Za-z0-9_.:@+=-]*/)[A-Za-z0-9_./:@+=-]*(?<!:)")

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from strongref.macro.template import is_function
+from strongref.macro.template import Node, is_function
 from strongref_manifests.text.styles import NOT_TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref.macro.template import Node
 
 _WIDTH = 110
 """Columns that a value on one line may reach."""

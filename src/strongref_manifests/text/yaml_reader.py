@@ -21,7 +21,7 @@ from ruamel.yaml.scanner import Scanner
 
 from strongref.macro.template import DEPTH_LIMIT
 from strongref_manifests.errors import TOO_DEEP, ManifestError
-from strongref_manifests.text.nodes import BLOCKS, Collection, Scalar, TreeBuilder
+from strongref_manifests.text.nodes import BLOCKS, Collection, Parsed, Scalar, TreeBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ruamel.yaml.tokens import ScalarToken
 
     from strongref.untyped import Untyped
-    from strongref_manifests.text.nodes import Parsed
     from strongref_toolkit.json_values import Primitive
 
 ALIASED_LIMIT = 20_000

@@ -7,12 +7,9 @@ variables. Channels in turn do not know the kind of template they write to: that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from strongref_objects.base.errors import BadValueError
-from strongref_objects.base.names import shown
+from strongref_objects.base.names import Path, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from strongref_objects.base import Serializable, Text, TextList
-    from strongref_objects.base.names import Path
 
 T = TypeVar("T")
 

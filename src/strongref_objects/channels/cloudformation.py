@@ -7,7 +7,7 @@ in a property of a parameter that costs nothing and does nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -16,19 +16,15 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.contract.names import StackArn, short_hash
 from strongref_objects.base.errors import BadValueError, NameClashError, NothingToImportError, OwnExportError
-from strongref_objects.base.names import export_name, list_of, logical_id, shown
-from strongref_objects.channels.exporting import WritePlan, check_free, with_items
+from strongref_objects.base.names import Path, export_name, list_of, logical_id, shown
+from strongref_objects.channels.exporting import ExportedNames, WritePlan, check_free, with_items
 from strongref_objects.channels.importing import HOLDER, TextReader, ValueReader
 from strongref_objects.synthesis.context_file import CLOUDFORMATION, ContextKey
 from strongref_toolkit.cloudformation import CloudFormationReader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref_objects.base import Target, Text
-    from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
-    from strongref_objects.channels.exporting import ExportedNames
     from strongref_objects.synthesis import Home, Synthesis
 
 CHANNEL = "CloudFormation's exports"

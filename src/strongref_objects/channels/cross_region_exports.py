@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.contract.hold_outputs import HOLD, hold_name, hold_output, hold_output_id
 from strongref.contract.names import SHARED
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
-from strongref_objects.base.names import export_key, logical_id
+from strongref_objects.base.names import Path, export_key, logical_id
 from strongref_objects.channels.exporting import WritePlan, check_free, check_storable, with_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref_objects.base import Target
-    from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
     from strongref_objects.channels import CrossRegion
 

@@ -7,26 +7,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, Producer
+from strongref.contract.names import SHARED, Key, Producer
 from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
 from strongref.macro.imports import DATA_BYTES, split
 from strongref.text import attribute_name
-from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
-from strongref_objects.base.names import export_key, list_of, logical_id, shown
+from strongref_objects.base.errors import BadStrengthError, NothingToImportError, ObjectError, SecureObjectError
+from strongref_objects.base.names import Path, export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free
 from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
-from strongref_objects.synthesis import Home
+from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import ContextKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.contract.names import Key
     from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text, TextList
-    from strongref_objects.base.names import Path
     from strongref_objects.channels import CrossRegion
-    from strongref_objects.synthesis import Synthesis
     from strongref_toolkit.published_exports import PublishedExports
 
 CHANNEL = "strongref's exports"
@@ -230,23 +227,19 @@ def _published_at(
 def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> AnyJson:
     from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
 
-    exports = _exports(synthesis, at, consumer)
-    close: tuple[str, ...] = ()
-    is_secure = False
+    failed: ObjectError
     try:
-        value = exports.value(producer, export_key(path), shown(path))
+        value = _exports(synthesis, at, consumer).value(producer, export_key(path), shown(path))
     except SecureValueError:
-        is_secure = True
+        failed = SecureObjectError(shown(path))
     except NotExportedError as error:
-        close = tuple(error.close)
+        whom = "all" if consumer == SHARED else f"consumer {consumer}"
+        failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
     else:
         if isinstance(value, dict):
             raise is_an_object(path)
         return value
-    if is_secure:
-        raise SecureObjectError(shown(path))
-    whom = "all" if consumer == SHARED else f"consumer {consumer}"
-    raise NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", close)
+    raise failed
 
 
 def _exports(synthesis: Synthesis, at: ContextKey, consumer: str) -> PublishedExports:

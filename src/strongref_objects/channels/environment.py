@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from strongref_objects.base.errors import NameClashError, NothingToImportError
-from strongref_objects.base.names import in_capitals, shown, variable_name
+from strongref_objects.base.names import Path, in_capitals, shown, variable_name
 from strongref_objects.base.values import Collector, is_function
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 from strongref_objects.channels.json_text import JsonSerializationContext, from_json
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref_objects.base import Serializable, Target, Text
-    from strongref_objects.base.names import Path
 
 CHANNEL = "environment variables"
 

@@ -16,14 +16,13 @@ from strongref_objects.base.errors import (
     NameClashError,
     OwnExportError,
 )
-from strongref_objects.base.names import item_path, shown
+from strongref_objects.base.names import Path, item_path, shown
 from strongref_objects.base.values import LAZY, Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from strongref_objects.base import Target, Text
-    from strongref_objects.base.names import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from strongref_objects.base import ObjectCache
+from strongref_objects.base import ObjectCache, Text, TextList
 from strongref_objects.base.errors import BadNameError, NothingToImportError, UnresolvedImportError, WrongKindError
-from strongref_objects.base.names import construct_id, shown
+from strongref_objects.base.names import Path, construct_id, shown
 from strongref_objects.base.values import COMMA
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
-    from strongref_objects.base import Text, TextList
-    from strongref_objects.base.names import Path
 
 HOLDER, IMPORT, HOLD = "StrongrefHolder", "StrongrefImport", "StrongrefHold"
 """Prefixes of the logical IDs of resources that hold or import values.

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from strongref_objects.base.errors import NameClashError, NothingToImportError, UnreadableError
-from strongref_objects.base.names import json_key, shown
+from strongref_objects.base.names import Path, json_key, shown
 from strongref_objects.base.values import Collector, concatenated, is_function
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text
-    from strongref_objects.base.names import Path
 
 CHANNEL = "JSON"
 

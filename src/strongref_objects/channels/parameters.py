@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.values import ParameterType
+from strongref.contract.values import Parameter, ParameterType
 from strongref_objects.base.errors import BadChannelError, NothingToImportError, SecureObjectError
-from strongref_objects.base.names import logical_id, parameter_name, shown
+from strongref_objects.base.names import Path, logical_id, parameter_name, shown
 from strongref_objects.channels import Parameters
-from strongref_objects.channels.exporting import WritePlan, check_free, check_storable
+from strongref_objects.channels.exporting import ExportedNames, WritePlan, check_free, check_storable
 from strongref_objects.channels.importing import ImportedObject, TextReader, ValueReader, is_an_object
 from strongref_objects.synthesis.context_file import ContextKey
 from strongref_toolkit.errors import CallerDeniedError
@@ -19,13 +19,10 @@ from strongref_toolkit.errors import CallerDeniedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
     from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text
-    from strongref_objects.base.names import Path
     from strongref_objects.base.values import Leaf
-    from strongref_objects.channels.exporting import ExportedNames
     from strongref_objects.synthesis import Synthesis
 
 CHANNEL = "Parameter Store"

@@ -10,18 +10,19 @@ same in the context file, without a call. Nothing holds the resource: its owner 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from strongref.errors import StrongRefError
-from strongref_objects.base import ObjectCache
+from strongref_objects.base import ObjectCache, Target
 from strongref_objects.base.errors import a
 from strongref_objects.base.names import json_key
 from strongref_objects.channels.json_text import JsonSerializationContext, from_json
 from strongref_objects.lookups.finding import check_tags, find_object
+from strongref_objects.plain_target import PlainTarget
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, LOOKUP, ContextKey
-from strongref_objects.types import Vpc
+from strongref_objects.types import Declared, Vpc
 from strongref_objects.types.arn_forms import hashable
 from strongref_objects.types.members import key_of, members, optional_members, read, write
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strongref.untyped import AnyJson
-    from strongref_objects.base import Target
-    from strongref_objects.types import Declared
     from strongref_toolkit.session import ToolSession
 
 __all__ = ["LookupEnvironment", "lookup", "lookup_vpc"]
@@ -47,14 +46,6 @@ class ObjectLookupScope(Protocol):
     made: ObjectCache  # the objects that were already looked up
 
 
-class _AccountAndRegion(NamedTuple):
-    """The part of a `Target` that lookups use."""
-
-    name: str
-    region: str
-    account: str | None
-
-
 class LookupEnvironment:
     """An account and region for lookups without a stack, as in scripts."""
 
@@ -68,7 +59,7 @@ class LookupEnvironment:
         role: str | None = None,
     ) -> None:
         """Create the environment without a call, with the arguments of `Synthesis`; the caller's account by default."""
-        self.target = cast("Target", _AccountAndRegion("the environment", region, account))
+        self.target: Target = PlainTarget("the environment", region, account)
         self.synthesis = Synthesis(context_file, toolbox, role)
         self.made = ObjectCache()
 

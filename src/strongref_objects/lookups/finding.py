@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref.arns import Arn
@@ -24,20 +24,16 @@ from strongref_objects.base.errors import (
 from strongref_objects.base.values import kind_of_value
 from strongref_objects.lookups.vpc_network import VpcNetwork
 from strongref_objects.synthesis.context_file import LOOKUP
-from strongref_objects.types import ApplicationLoadBalancer, Listener, SecurityGroup, Vpc
-from strongref_objects.types.arn_forms import is_unresolved
+from strongref_objects.types import ApplicationLoadBalancer, Declared, Listener, SecurityGroup, Vpc
+from strongref_objects.types.arn_forms import ArnForm, is_unresolved
 from strongref_objects.types.members import REF, Member, members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
     from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
     from strongref.untyped import AnyJson
     from strongref_objects.synthesis import Home, Synthesis
-    from strongref_objects.types import Declared
-    from strongref_objects.types.arn_forms import ArnForm
     from strongref_objects.types.shared_object import Declaration
 
 D = TypeVar("D", bound="Declared")

@@ -7,7 +7,7 @@ a type, none is read. Only default routes are read, and only if a subnet itself 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -18,8 +18,6 @@ from strongref_objects.base.errors import BadTierError, NoRouteTableError, NotRe
 from strongref_objects.types import Subnets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.reader import CloudControl, ResourceReader
 

@@ -6,21 +6,19 @@ CloudFormation takes an unresolved ARN apart, with `Fn::Select` and `Fn::Split`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from strongref.arns import partition_of
-from strongref.contract.properties import parse_account, parse_region, shown
+from strongref.arns import Arn, partition_of
+from strongref.aws.clients import dns_suffix
+from strongref.contract.properties import parse_account, parse_region, string
 from strongref.errors import BadRequestError
 from strongref_objects.base.errors import BadLocationError, WrongTypeError
 from strongref_objects.base.values import concatenated, is_function, kind_of_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from strongref.arns import Arn
     from strongref_objects.base import Text
 
 Fields = Mapping[str, "Text"]
@@ -33,18 +31,6 @@ _PSEUDO = {
     "suffix": "AWS::URLSuffix",
 }
 """CloudFormation's pseudo parameters for the stack's own fields."""
-
-_SUFFIXES = {
-    "aws-cn": "amazonaws.com.cn",
-    "aws-eusc": "amazonaws.eu",
-    "aws-iso": "c2s.ic.gov",
-    "aws-iso-b": "sc2s.sgov.gov",
-    "aws-iso-e": "cloud.adc-e.uk",
-    "aws-iso-f": "csp.hci.ic.gov",
-}
-"""The DNS suffixes of partitions other than `amazonaws.com` (botocore: partitions)."""
-
-_PARTITION = re.compile("aws(-[a-z]+)*")
 
 _FORM = re.compile(r"arn:(\{partition\}|[^:{}]+):[^:{}]+:(\{region\}|[^:{}]*):(\{account\}|[^:{}]*):.+")
 
@@ -123,14 +109,8 @@ class ArnForm:
         return name if all(re.fullmatch("[!-~]+", each) for each in path) and self.is_name(name) else None
 
 
-def parse_partition(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _PARTITION.fullmatch(given):
-        raise BadRequestError(prop, f"must be a partition such as aws or aws-cn, got {shown(given)}")
-    return given
-
-
 _PARSERS: Mapping[str, Callable[[str, object], str]] = {
-    "partition": parse_partition,
+    "partition": string("a partition such as aws or aws-cn", re.compile("aws(-[a-z]+)*").fullmatch),
     "region": parse_region,
     "account": parse_account,
 }
@@ -187,7 +167,7 @@ def _is(parse: Callable[[str, object], str], text: str) -> bool:
 
 def _of_partition(partition: Text) -> dict[str, Text]:
     known = isinstance(partition, str) and not is_unresolved(partition)
-    suffix = _SUFFIXES.get(str(partition), "amazonaws.com") if known else _pseudo("suffix")
+    suffix = (dns_suffix(partition) or "amazonaws.com") if known else _pseudo("suffix")
     return {"partition": partition, "suffix": suffix}
 
 

@@ -12,20 +12,18 @@ can be made of a template's resource, of an ARN, of a name, or of a resource tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from strongref.arns import Arn
 from strongref_objects.base.errors import MissingMembersError, NotANameError, NotAnArnError, OtherArnError
-from strongref_objects.types.arn_forms import check_location, check_text, fill, hashable, is_unresolved
+from strongref_objects.types.arn_forms import ArnForm, check_location, check_text, fill, hashable, is_unresolved
 from strongref_objects.types.members import REF, members
 from strongref_objects.types.shared_object import SharedObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Self
 
     from strongref_objects.base import ObjectCache, Text
-    from strongref_objects.types.arn_forms import ArnForm
 
 
 class Scope(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from strongref_objects.base.errors import (
     BadDeclarationError,
@@ -15,7 +15,7 @@ from strongref_objects.base.errors import (
     a,
 )
 from strongref_objects.base.values import kind_of_value
-from strongref_objects.types.arn_forms import hashable
+from strongref_objects.types.arn_forms import ArnForm, hashable
 from strongref_objects.types.members import (
     Member,
     key_of,
@@ -34,10 +34,8 @@ from strongref_objects.types.members import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Self
 
     from strongref_objects.base import DeserializationContext, SerializationContext
-    from strongref_objects.types.arn_forms import ArnForm
 
 PARTS = "Parts"
 """The key under which an object of a type with optional members lists those that it has."""

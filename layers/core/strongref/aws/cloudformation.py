@@ -11,7 +11,7 @@ from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
-from strongref.protocol.time import Until
+from strongref.protocol.time import Clock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.protocol.time import Clock
 
 T = TypeVar("T")
 

@@ -66,7 +66,7 @@ def must_be(prop: str, expected: str, given: object) -> BadRequestError:
     return BadRequestError(prop, f"must be {expected}, got {shown(given)}")
 
 
-def _string(expected: str, fits: Callable[[str], object]) -> Callable[[str, object], str]:
+def string(expected: str, fits: Callable[[str], object]) -> Callable[[str, object], str]:
     """The parser of a string that fits."""
 
     def parse(prop: str, given: object) -> str:
@@ -82,16 +82,16 @@ def _is_label(text: str) -> bool:
     return is_level(text) and not text.startswith("_") and len(text) <= MAX_LABEL
 
 
-parse_text = _string("a string", lambda _: True)
-parse_label = _string(
+parse_text = string("a string", lambda _: True)
+parse_label = string(
     f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _", _is_label
 )
-parse_stack = _string("the producing stack's name", is_stack_name)
-parse_export_name = _string(
+parse_stack = string("the producing stack's name", is_stack_name)
+parse_export_name = string(
     f"a CloudFormation export's name of at most {MAX_EXPORT_NAME} letters, digits, colons and hyphens", is_export_name
 )
-parse_account = _string("an account's twelve digits, in quotes", re.compile("[0-9]{12}").fullmatch)
-parse_region = _string(
+parse_account = string("an account's twelve digits, in quotes", re.compile("[0-9]{12}").fullmatch)
+parse_region = string(
     "a region code such as us-east-1", re.compile("[a-z]{2,4}(-[a-z]{2,12}){1,3}-[0-9]{1,2}").fullmatch
 )
 

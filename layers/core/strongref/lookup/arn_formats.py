@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
+from strongref.aws.clients import dns_suffix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ RESOURCE_PATTERNS: Mapping[str, str] = {
 
 
 def _queue(arn: Arn) -> list[str]:
-    suffix = "amazonaws.com.cn" if arn.partition == "aws-cn" else "amazonaws.com"
+    suffix = dns_suffix(arn.partition) or "amazonaws.com"
     return [f"https://sqs.{arn.region}.{suffix}/{arn.account}/{arn.resource}"]
 
 

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 from strongref.text import some
 from strongref_cli.graph.formats.json_document import participant_document, reference_document
-from strongref_cli.graph.formats.page.placement import place
+from strongref_cli.graph.formats.page.placement import Box, Lane, Placement, place
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.terminal.output import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref_cli.graph.formats.page.placement import Box, Lane, Placement
     from strongref_cli.overview.graph import Graph, Participant
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
