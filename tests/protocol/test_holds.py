@@ -636,3 +636,18 @@ def test_late_reads_change_nothing(lag: float) -> None:
     cloud.deploy("web", US, {"Imports": imports("A")})
     cloud.delete("web", US)
     assert hold_stacks(cloud) == []
+
+
+def test_a_new_import_holds_what_its_producer_may_roll_back_to(held: Cloud) -> None:
+    """The update that names no hold has not ended."""
+    original = held._export
+
+    def later(*_: object) -> None:
+        held._export = original  # type: ignore[method-assign]
+        held.deploy("web", US, {"Imports": imports("A", "B")})
+        raise LaterResourceError
+
+    held._export = later  # type: ignore[method-assign,assignment]
+    with pytest.raises(LaterResourceError):
+        held.deploy("network", EU, UNHELD, outputs=[HOLD])
+    assert holding(held)

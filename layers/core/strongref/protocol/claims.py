@@ -140,7 +140,7 @@ class ClaimAttempt:
         """Make the hold before anything is claimed: what cannot be held is refused, and was never claimed."""
         if self.holds is None or self._leaves_hold:
             return
-        needed = self.holds.needed(recorded.holds(keys))
+        needed = self._needed(self.holds, recorded, keys)
         if not needed or self.holds.is_made(needed):
             return
         hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
@@ -151,10 +151,19 @@ class ClaimAttempt:
         """The last look: whether everything that is claimed is held."""
         if self.holds is None or self._leaves_hold:
             return
-        needed = self.holds.needed(recorded.holds(keys))
+        needed = self._needed(self.holds, recorded, keys)
         self.needs_hold = bool(needed)
         if needed and not self.holds.is_effective(needed):
             raise self._changing("the stack that holds them")
+
+    def _needed(self, holds: HoldKeeper, recorded: RecordedExports, keys: list[Key]) -> dict[str, str]:
+        """What is to be held: what the records name, and what a producer may roll back to."""
+        found = recorded.holds(keys)
+        for export, stack in recorded.holds(keys, former=True).items():
+            info = self.ports.stacks.by_arn(stack)
+            if info and not (info.at_rest or info.cleaning_up or info.being_deleted):
+                found.setdefault(export, stack)
+        return holds.needed(found)
 
     def may_release_hold(self, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""

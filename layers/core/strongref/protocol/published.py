@@ -100,13 +100,16 @@ class RecordedExports:
         known = {owner_tag(logical_id) for logical_id in (*self.complete, *withdrawn)}
         return any(key not in self.values and not known.issuperset(tags) for key, tags in owners.items())
 
-    def holds(self, keys: Iterable[Key]) -> dict[str, str]:
-        """The CloudFormation exports that imports of these keys hold: by name, with the ARN of each one's stack."""
+    def holds(self, keys: Iterable[Key], *, former: bool = False) -> dict[str, str]:
+        """The CloudFormation exports that imports of these keys hold: by name, with the ARN of each one's stack.
+
+        `former` are those that the records named before they named none.
+        """
         wanted = set(keys)
         return {
-            record.hold: record.stack
+            hold: record.stack
             for record in self.records.values()
-            if record.hold and not wanted.isdisjoint(record.values)
+            if (hold := record.former_hold if former else record.hold) and not wanted.isdisjoint(record.values)
         }
 
     def tags(self, key: Key) -> dict[str, str]:
