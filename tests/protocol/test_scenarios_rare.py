@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
+from strongref.contract.names import OWNER_TAG, owner_tag
 from strongref.contract.requests import ExportRequest, OnChange
 from strongref.contract.response import Response
 from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError, UnfinishedError
@@ -370,3 +371,18 @@ def test_a_value_that_is_deleted_right_before_it_changes_still_belongs_to_its_ex
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1" if others else "a3"})})
     cloud.delete("network", EU)
     assert cloud.texts(US) == {}
+
+
+def test_a_value_that_moved_to_a_new_export_with_another_text_moves_back() -> None:
+    """The new Export goes only in the cleanup of the rollback."""
+    cloud = Cloud()
+    cloud.deploy("network", EU, {"Old": exports({"A": "a1", "B": "b1"})})
+    with pytest.raises(LaterResourceError):
+        cloud.deploy("network", EU, {"Old": exports({"B": "b1"}), "New": exports({"A": "a2"})}, fails=True)
+    assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+    assert cloud.values(US) == {name("A"): "a1", name("B"): "b1"}
+    owners = [tag for tag in cloud.tags(US, name("A")) if tag.startswith(OWNER_TAG)]
+    assert owners == [owner_tag("Old")]
+    cloud.deploy("web", US, {"Imports": imports("A")})
+    cloud.deploy("network", EU, {"Old": exports({"A": "a1"})})
+    assert cloud.values(US) == {name("A"): "a1"}

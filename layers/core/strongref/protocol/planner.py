@@ -84,7 +84,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     """
     found = _compare(export, wanted, stored, tags)
     refusals = (
-        *_not_ours(scope, wanted, stored, tags),
+        *_not_ours(scope, wanted, stored, tags, policy),
         *_in_use(stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
     )
     if refusals:
@@ -168,10 +168,18 @@ def _compare(
 
 
 def _not_ours(
-    scope: ExportScope, wanted: Mapping[Key, Value], stored: StoredExports, tags: Mapping[Key, ValueTags]
+    scope: ExportScope,
+    wanted: Mapping[Key, Value],
+    stored: StoredExports,
+    tags: Mapping[Key, ValueTags],
+    policy: ClaimPolicy,
 ) -> Iterator[Refusal]:
-    """What others have in the way: other Exports of the stack other values, or anybody else a parameter."""
-    for logical_id, record in stored.others.items():
+    """What others have in the way: other Exports of the stack other values, or anybody else a parameter.
+
+    A rollback, which keeps what is claimed, takes its value back from an Export that the update has created: that goes
+    only in the cleanup.
+    """
+    for logical_id, record in stored.others.items() if ClaimPolicy.KEEP not in policy else ():
         keys = [key for key, value in wanted.items() if record.values.get(key, value) != value]
         if keys:
             yield ConflictingExportError(keys, logical_id)
