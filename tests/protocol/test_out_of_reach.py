@@ -340,6 +340,14 @@ def test_a_rollback_that_finds_everything_as_wanted_needs_no_fence(cloud: Cloud)
     assert cloud.values(US) == {name("A"): "a1"}
 
 
+def test_an_update_that_asks_for_the_same_is_rolled_back_where_a_region_is_lost(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a1"}, US, AP)
+    lose(cloud)
+    with pytest.raises(StoreError):
+        deploy(cloud, {"A": "a1"}, US, AP, ServiceTimeout="600")
+    assert status(cloud) == ROLLED_BACK
+
+
 def test_an_update_that_is_canceled_while_its_place_is_passed_over_writes_nothing(cloud: Cloud) -> None:
     """The rollback reads the index before the update names the place, and sees no fence."""
     deploy(cloud, {"A": "a1"}, AP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import FORGOTTEN, INDEX, encode_place, index_of, path_of, read_index
+from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_place, index_name, index_of, path_of, read_index
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
 from strongref.contract.values import ParameterType
@@ -60,14 +60,17 @@ def _give_up(history: History) -> None:
     for name, region in PRODUCERS:
         if not (stack := cloud.find(name, region)):
             continue
-        for (at, arn), entry in read_index(cloud.stores(region, FakeClock()).under(INDEX)).items():
-            for place in entry.places if arn == stack.arn else ():
-                if place.region in cloud.away and index_of(at)[0] == name:
-                    history.note(f"{at} forgets {place.region}")
-                    text = encode_place(arn, cloud.now())
-                    cloud.stores(region, FakeClock()).overwrite(
-                        f"{at}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text
-                    )
+        store, named = cloud.stores(region, FakeClock()), set[tuple[str, Place]]()
+        for (at, arn), entry in read_index(store.under(INDEX)).items():
+            named |= {(at, place) for place in entry.places if arn == stack.arn}
+        for logical_id, each in stack.resources.items():  # An Export without values is named nowhere.
+            consumer = each.properties.get("Consumer", SHARED)
+            named |= {(index_name(name, logical_id), Place(ACCOUNT, gone, consumer)) for gone in cloud.away}
+        for at, place in sorted(named):
+            if place.region in cloud.away and index_of(at)[0] == name:
+                history.note(f"{at} forgets {place.region}")
+                text = encode_place(stack.arn, cloud.now())
+                store.overwrite(f"{at}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text)
         history.wait(LONG)
         _empty(history, name, region)
 
