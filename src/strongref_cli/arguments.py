@@ -174,11 +174,11 @@ def _forget(commands: Commands) -> None:
     forget = add_command(
         commands,
         "forget",
-        "give up a region that a stack exports to, and that cannot be reached",
+        "give up a region that a stack exports to, and that is out of reach",
         epilog="Then the stack can drop the region, or be deleted, without it. The command stores who did that, and "
-        "when, for 90 days. If the region can be reached again, the mark does not count.",
+        "when, for 90 days. While the function reaches the region, the mark does not count.",
     )
-    forget.add_argument("gone", metavar="REGION", help="the region that cannot be reached")
+    forget.add_argument("gone", metavar="REGION", help="the region that is out of reach")
     forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
     add_region(forget, "the region of the stack")
     add_profile(forget)

@@ -133,9 +133,10 @@ class EventPlaces:
             new, marked = (written | wanted) - entry.places, published & (entry.forgotten | entry.dropped)
             denied = written & entry.denied.keys()
             must, doubtful = bool(marked), new | denied
-            # An Update that was denied is over. What a rollback wants was named: only a late Update names it there.
-            is_late = any(entry.denied[at].request_id == self.event.request_id for at in denied) or (
-                bool(new) and is_rollback and entry.is_exact and is_superseded(self.event, self.ports.stacks)
+            # What a rollback wants was named, and it was not denied itself: that is a late delivery of the Update.
+            is_late = is_rollback and (
+                any(entry.denied[at].request_id == self.event.request_id for at in denied)
+                or (bool(new) and entry.is_exact and is_superseded(self.event, self.ports.stacks))
             )
             if marked and not is_late:
                 index.unmark(marked)
