@@ -138,7 +138,6 @@ RULES: dict[str, tuple[Outage, dict[tuple[type, str], Callable[..., object]]]] =
         Outage("", Left(), wanted=(2,), lag=1),
         {(EventPlaces, "go_on_without"): at_once, (ReadLag, "settle"): lambda *_: None},
     ),
-    "who names a place looks at the stack again": (SECOND_CANCELED, {(EventPlaces, "is_over"): lambda _: False}),
     "a rollback lists fences where all is right": (SECOND_CANCELED, {(EventPlaces, "_are_right"): without_fences}),
 }
 
@@ -157,5 +156,5 @@ def test_without_any_one_rule_a_place_is_torn(rule: str) -> None:
     case, without = RULES[rule]
     with ExitStack() as patches:
         for (owner, part), instead in without.items():
-            patches.enter_context(patch.object(owner, part, property(instead) if part == "is_over" else instead))
+            patches.enter_context(patch.object(owner, part, instead))
         assert Outage(**{at: getattr(case, at) for at in case.__dataclass_fields__}).walk(deep=rule != SLOWEST).torn

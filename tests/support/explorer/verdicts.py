@@ -119,7 +119,7 @@ class Verdicts:
         if relying:
             return "lost: a value that is relied on could be dropped"
         there = _stored(self.world.ssm.snapshot())
-        # With its hold, an Export that publishes nothing stays in the index. What a former stack named is the janitor's.
+        # With its hold, an Export that publishes nothing stays in the index. The janitor removes a former stack's.
         exporting = [f'"stack":"{actor.stack}"' for actor in self.actors if actor.fences and actor.status]
         former = {name for name, each in there.items() if not any(stack in each.text for stack in exporting)}
         spared = {name for name in there if INDEX in name[1] and (self._needs_hold or name in former)}
