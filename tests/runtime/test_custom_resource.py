@@ -402,7 +402,11 @@ def test_while_an_event_is_not_verified_the_watchdog_hands_nothing_over(
     server: ResponseServer, soon_late: FakeContext
 ) -> None:
     stuck = Stuck(lambda: Response(NEW)).once_answered(server)
+    give_up = threading.Timer(30, stuck.come_back.set)  # Where nobody answers, the test fails without a long wait.
+    give_up.daemon = True
+    give_up.start()
     unsure(stuck.come_back)(load("create_import", server), soon_late)
+    give_up.cancel()
     (answer,) = server.answers
     assert "it is not known whether CloudFormation sent the event" in answer["Reason"]
     assert answer["PhysicalResourceId"] == UNFINISHED
