@@ -149,8 +149,11 @@ def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:
     try:
         depend(first, "strongref: it exports what is imported")
     except REFUSALS as error:
-        what = f"to deploy {first.node.path}, which exports {name}, before {then.node.path}, which imports it"
-        raise RefusedByCdkError(what, str(error)) from None
+        problem = str(error)
+    else:
+        return
+    what = f"to deploy {first.node.path}, which exports {name}, before {then.node.path}, which imports it"
+    raise RefusedByCdkError(what, problem)
 
 
 _APPS: dict[str, AppExports] = {}
