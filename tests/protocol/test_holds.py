@@ -515,13 +515,6 @@ def test_of_two_holds_the_one_that_is_needed_stays(cloud: Cloud) -> None:
     assert holding(cloud) == [["network-More"]]
 
 
-def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> None:
-    held.deploy("network", EU, UNHELD, outputs=[HOLD])
-    held.stack("network", EU).status = UPDATING
-    held.deploy("web", US, AGAIN)
-    assert holding(held) == [[HOLD]]
-
-
 def as_it_looks(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
     """Let something happen as an import begins to look whether its hold may exist."""
     look = HoldKeeper.may_exist
@@ -531,6 +524,23 @@ def as_it_looks(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) 
         return look(keeper)
 
     monkeypatch.setattr(HoldKeeper, "may_exist", late)
+
+
+@pytest.mark.parametrize("when", ["before", "behind the fence"])
+def test_a_hold_stays_while_its_producer_may_roll_back_to_it(
+    held: Cloud, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    held.deploy("network", EU, UNHELD, outputs=[HOLD])
+
+    def begin() -> None:
+        held.stack("network", EU).status = UPDATING
+
+    if when == "before":
+        begin()
+    else:
+        as_it_looks(monkeypatch, begin)
+    held.deploy("web", US, AGAIN)
+    assert holding(held) == [[HOLD]]
 
 
 def test_a_hold_stays_that_is_named_again_before_the_fence_stands(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:

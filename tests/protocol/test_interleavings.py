@@ -14,7 +14,7 @@ from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
 from tests.support.examples import examples
-from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, Case, params
+from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, TWO_EXPORTS, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize("case", [*params(SMALL), *params(PAIRS), *params(LARGE, pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "case", [*params(SMALL), *params(PAIRS), *params(TWO_EXPORTS), *params(LARGE, pytest.mark.exhaustive)]
+)
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:

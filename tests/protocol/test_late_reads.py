@@ -177,6 +177,19 @@ def test_a_fence_that_was_not_waited_behind_stands_until_reads_show_what_was_cre
     assert BY_LABEL["gone: drop, change x 2 imports"].explorer(lag=1).walk().torn
 
 
+def test_exports_of_one_stack_give_way_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decision 3 says what a name that moves from one to the other would need."""
+    others = OwnFence.others
+
+    def ignoring(own: OwnFence, clock: Clock, *, at_first: bool = False) -> Fence | None:
+        found = others(own, clock, at_first=at_first)
+        return None if found and found.held_by == "somebody" else found
+
+    case = BY_LABEL["two Exports: a value moves and changes x import"]
+    monkeypatch.setattr(OwnFence, "others", ignoring)
+    assert case.explorer(lag=1).walk().torn
+
+
 @pytest.mark.parametrize(("part", "without"), [("_check_fences", lambda *_: None), ("_is_unchanged", lambda *_: True)])
 def test_an_import_needs_every_look(monkeypatch: pytest.MonkeyPatch, part: str, without: object) -> None:
     monkeypatch.setattr(ClaimAttempt, part, without)

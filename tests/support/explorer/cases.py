@@ -20,11 +20,14 @@ from tests.support.explorer.cast import (
     changes,
     claimed,
     drop,
+    drop_both,
     gone,
     gutted,
     held,
     left,
     nothing,
+    one_each,
+    one_of_two,
     there,
     twins,
     zombie,
@@ -36,7 +39,9 @@ from tests.support.explorer.world import World
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from strongref.contract.response import Response
     from tests.support.explorer.actors import Actor
+    from tests.support.explorer.session import Session
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Case:
         before: makes what was there before.
         dying: the names of the actors that may die.
         deaths: how many may die in one history; if given, an event of a dead actor may also be delivered again.
+        last: drops everything at the end.
     """
 
     label: str
@@ -56,6 +62,7 @@ class Case:
     before: Callable[[World], None]
     dying: str = ""
     deaths: int = 0
+    last: Callable[[Session], Response] = drop
 
     def explorer(self, *, reduced: bool = True, lag: int = 0) -> Explorer:
         """Walks through it, with reads that lag by up to so many ticks."""
@@ -63,7 +70,7 @@ class Case:
         self.before(world)
         world.settle()
         crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)
-        return Explorer(self.actors, world, drop, crashes, reduced=reduced)
+        return Explorer(self.actors, world, self.last, crashes, reduced=reduced)
 
 
 def params(cases: Sequence[Case], *marks: pytest.MarkDecorator) -> list[object]:
@@ -215,6 +222,21 @@ PAIRS = [
 ]
 """Steps of several calls that do not depend on each other: in both orders, and with others in flight when one fails."""
 
+_BOTH, _K = I("I", keys=PAIR), I("I")
+_TWO = {
+    "both create": ([one_of_two("E", "K=v1"), one_of_two("S", "L=v1"), _BOTH], nothing),
+    "both create the same": ([one_of_two("E", "K=v1"), one_of_two("S", "K=v2"), _K], nothing),
+    "one creates, one drops": ([one_of_two("E", "", "K=v1"), one_of_two("S", "L=v1"), _BOTH], there),
+    "both drop": ([one_of_two("E", "", "K=v1"), one_of_two("S", "", "L=v1"), _BOTH], one_each),
+    "a value moves": ([one_of_two("E", "", "K=v1"), one_of_two("S", "K=v1"), _K], there),
+    "a value moves and changes": ([one_of_two("E", "", "K=v1"), one_of_two("S", "K=v2"), _K], there),
+    "they swap": ([one_of_two("E", "L=v1", "K=v1"), one_of_two("S", "K=v1", "L=v1"), _BOTH], one_each),
+}
+TWO_EXPORTS = [
+    Case(f"two Exports: {label} x import", actors, before, last=drop_both) for label, (actors, before) in _TWO.items()
+]
+"""Two Exports of a stack, for the same consumer."""
+
 LATE_PAIRS = [case for case in PAIRS if case.label in {"pair, nothing: create x import", "pair, there: drop x import"}]
 
-BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD + PAIRS}
+BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD + PAIRS + TWO_EXPORTS}

@@ -76,6 +76,19 @@ def E(*wanted: str, name: str = "E", update: bool = False, keys: Sequence[Key] =
     return Actor(name, PRODUCER, exporter, events, status=UPDATING, fences=True)
 
 
+def one_of_two(name: str, to: str, instead_of: str | None = None) -> Actor:
+    """One of two Exports of a stack, E or S, at its Create or at an Update; `K=v1 L=v2` are values."""
+    logical_id = {"E": "Exports", "S": "More"}[name]
+    new, old = (
+        exported("drop") | {"Values": dict(each.split("=") for each in (values or "").split())}
+        for values in (to, instead_of)
+    )
+    asked = ResourceRequest(RequestType.CREATE, PRODUCER, logical_id, new)
+    if instead_of is not None:
+        asked = ResourceRequest(RequestType.UPDATE, PRODUCER, logical_id, new, "x", old)
+    return Actor(name, PRODUCER, exporter, [asked.event(f"{logical_id}-event")], status=UPDATING, fences=True)
+
+
 def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_to: str = "") -> Actor:
     """An exporter at an Update."""
     update = wanting(after, instead_of=before)
@@ -144,6 +157,12 @@ def drop(session: Session) -> Response:
     return exporter(session, wanting("drop"))
 
 
+def drop_both(session: Session) -> Response:
+    """The same for two Exports of the stack."""
+    exporter(session, event(RequestType.CREATE, PRODUCER, "More", exported("drop")))
+    return drop(session)
+
+
 # -- what was before ---------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +178,12 @@ def there(world: World) -> None:
 def both_there(world: World) -> None:
     """Two values are there, and nobody imports them."""
     exporter(DirectSession(world), wanting("v1", keys=PAIR))
+
+
+def one_each(world: World) -> None:
+    """Each of two Exports of a stack has a value, and nobody imports them."""
+    there(world)
+    exporter(DirectSession(world), event(RequestType.CREATE, PRODUCER, "More", exported("v1", PAIR[1:])))
 
 
 def both_gone(world: World) -> None:
