@@ -9,12 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from strongref.contract.record import StoredRecord
 from strongref.protocol import fences as fencing
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import StoredExports
 from tests.support.examples import examples
-from tests.support.explorer.cases import BY_LABEL, LARGE, PAIRS, SMALL, TWO_EXPORTS, Case, params
+from tests.support.explorer.cases import BY_LABEL, KEYS, LARGE, LARGE_KEYS, PAIRS, SMALL, TWO_EXPORTS, Case, params
 from tests.support.explorer.cast import C, E, I, gone, there
 
 if TYPE_CHECKING:
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize(
-    "case", [*params(SMALL), *params(PAIRS), *params(TWO_EXPORTS), *params(LARGE, pytest.mark.exhaustive)]
-)
+CASES = [*params(SMALL + PAIRS + TWO_EXPORTS + KEYS), *params(LARGE + LARGE_KEYS, pytest.mark.exhaustive)]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,6 +62,13 @@ def test_without_any_one_part_of_the_protocol_a_reference_is_lost_or_torn(
 ) -> None:
     monkeypatch.setattr(owner, part, without)
     assert not BY_LABEL[label].explorer().walk().holds
+
+
+def test_what_an_unreadable_record_held_needs_one_of_two_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused is what can be read of the record, and else whatever has this Export's owner tag."""
+    monkeypatch.setattr(StoredRecord, "readable", property(lambda self: self.record))
+    monkeypatch.setattr(StoredExports, "lost", property(lambda _: False))
+    assert BY_LABEL["key goes: drop x import"].explorer().walk().lost
 
 
 def test_unless_values_put_back_are_claimed_like_all_others_a_reference_is_lost(

@@ -35,6 +35,7 @@ from tests.support.explorer.cases import (
     BY_LABEL,
     CREATED_AND_CHANGED,
     DROPPED_BY_A_CREATE,
+    KEYS,
     LATE_LARGE,
     LATE_LARGEST,
     LATE_PAIRS,
@@ -59,7 +60,7 @@ pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 CASES = [
     *params(LATE_SMALL),
-    *params(LATE_PAIRS, pytest.mark.exhaustive),
+    *params(LATE_PAIRS + KEYS, pytest.mark.exhaustive),
     *params(LATE_LARGE, pytest.mark.exhaustive),
     *params(LATE_LARGEST, pytest.mark.largest),
 ]

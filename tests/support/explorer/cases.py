@@ -24,12 +24,15 @@ from tests.support.explorer.cast import (
     gone,
     gutted,
     held,
+    key_goes,
     left,
     nothing,
     one_each,
     one_of_two,
+    secret,
     there,
     twins,
+    with_secret,
     zombie,
 )
 from tests.support.explorer.moves import Crashes
@@ -237,6 +240,25 @@ TWO_EXPORTS = [
 ]
 """Two Exports of a stack, for the same consumer."""
 
+_WITH_KEY = [key_goes(), I("I")]
+KEYS = [
+    Case("key goes: create x import", [with_secret("v1"), *_WITH_KEY], nothing),
+    Case("key goes: drop x import", [with_secret("drop", instead_of="v1"), *_WITH_KEY], secret),
+    Case("key goes: drop x import of both", [with_secret("drop", instead_of="v1"), key_goes(), _BOTH], secret),
+    Case("key goes: change x import", [with_secret("v2", instead_of="v1"), *_WITH_KEY], secret),
+    Case("key goes: cleanup x import", [C(), *_WITH_KEY], secret),
+]
+"""The key of a secret goes at any time and comes back: its Export cannot read its own record meanwhile."""
+
+_BACK = [with_secret("v2", instead_of="v1"), with_secret("v1", instead_of="v2", begins=ROLLBACK, name="F")]
+LARGE_KEYS = [
+    Case("key goes: change, rollback x import", [*_BACK, *_WITH_KEY], secret),
+    Case(
+        "key goes: drop x 2 imports", [with_secret("drop", instead_of="v1"), *_WITH_KEY, I("J", releases=True)], secret
+    ),
+]
+"""The same: millions of states."""
+
 LATE_PAIRS = [case for case in PAIRS if case.label in {"pair, nothing: create x import", "pair, there: drop x import"}]
 
-BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD + PAIRS + TWO_EXPORTS}
+BY_LABEL = {case.label: case for case in SMALL + LARGE + HELD + PAIRS + TWO_EXPORTS + KEYS}

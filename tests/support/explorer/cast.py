@@ -8,6 +8,7 @@ from strongref.contract.event import RequestType
 from strongref.contract.hold_stacks import DIGEST, HoldStack, digest
 from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
+from strongref.contract.response import Response
 from strongref.protocol import imports
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.operations import ExportInUseError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from strongref.contract.event import Event
-    from strongref.contract.response import Response
     from tests.support.explorer.session import Session
     from tests.support.explorer.world import World
 
@@ -95,6 +95,31 @@ def changes(name: str, before: str, after: str, *, begins: str = "", hands_over_
     return Actor(
         name, PRODUCER, exporter, [update], status=UPDATING, begins=begins, fences=True, hands_over_to=hands_over_to
     )
+
+
+def with_secret(to: str, *, instead_of: str = "", begins: str = "", name: str = "E") -> Actor:
+    """An Export of a value and of a secret, both of which change or go: at its Create or at an Update."""
+    new, old = (
+        exported(value, PAIR) | {"SecureKeys": [PAIR[1]] if value != "drop" else []} for value in (to, instead_of)
+    )
+    asked = ResourceRequest(RequestType.CREATE, PRODUCER, "Exports", new)
+    if instead_of:
+        asked = ResourceRequest(RequestType.UPDATE, PRODUCER, "Exports", new, "x", old)
+    return Actor(name, PRODUCER, exporter, [asked.event(f"to-{to}")], status=UPDATING, begins=begins, fences=True)
+
+
+def key_goes() -> Actor:
+    """Somebody who disables the secrets' key, and enables it again."""
+
+    def turn(session: Session, event: Event) -> Response:
+        goes = event.request_type is RequestType.CREATE
+        session.ask(
+            ("key", "goes" if goes else "is back", ""), lambda w: w.ssm.lock() if goes else w.ssm.locked.clear()
+        )
+        return Response("")
+
+    events = [event(kind, PRODUCER, "Key", {}, "x") for kind in (RequestType.CREATE, RequestType.DELETE)]
+    return Actor("key", PRODUCER, turn, events, status=UPDATING, fences=True)
 
 
 def zombie(name: str, before: str, after: str) -> Actor:
@@ -178,6 +203,12 @@ def there(world: World) -> None:
 def both_there(world: World) -> None:
     """Two values are there, and nobody imports them."""
     exporter(DirectSession(world), wanting("v1", keys=PAIR))
+
+
+def secret(world: World) -> None:
+    """A value and a secret are there, and nobody imports them."""
+    asked = ResourceRequest(RequestType.CREATE, PRODUCER, "Exports", exported("v1", PAIR) | {"SecureKeys": [PAIR[1]]})
+    exporter(DirectSession(world), asked.event("create"))
 
 
 def one_each(world: World) -> None:

@@ -60,6 +60,7 @@ class WorldState(NamedTuple):
         held: the stacks that have exports or imports of CloudFormation's, or an output: what each says.
         imported: what lists of imports may still show: a stack, whether it was in them, and how many ticks ago.
         handed_over: the names of the actors that have.
+        locked: the names of the parameters whose key cannot be used.
     """
 
     store: fake_ssm.Snapshot
@@ -71,10 +72,15 @@ class WorldState(NamedTuple):
     expiring: frozenset[tuple[str, int]] = frozenset()
     held: frozenset[Held] = frozenset()
     imported: frozenset[tuple[str, bool, int]] = frozenset()
+    locked: frozenset[str] = frozenset()
 
     def exports(self, arn: str) -> frozenset[str]:
         """The CloudFormation exports of a stack."""
         return next((each.exports for each in self.held if each.arn == arn), frozenset())
+
+
+LOCKED = "InvalidKeyId"
+"""What a read of a secure parameter answers whose key cannot be used."""
 
 
 class World(FakeStacks):
@@ -173,7 +179,10 @@ class World(FakeStacks):
         if self.lag:
             changed = self._importing ^ self._all_importing()
             self.imported |= {(name, name in self._importing, 0) for name in changed}
-        return WorldState(self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held, self.imported)
+        locked = frozenset(self.ssm.locked)
+        return WorldState(
+            self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held, self.imported, locked
+        )
 
     def _all_importing(self) -> frozenset[str]:
         return frozenset(stack.name for stack in self.stacks.values() if stack.imports)
@@ -189,6 +198,7 @@ class World(FakeStacks):
         self.deaths = state.deaths
         self.handed_over = state.handed_over
         self.ssm.past = state.past
+        self.ssm.locked = dict.fromkeys(state.locked, LOCKED)
         self.expiring = state.expiring
 
     def tick(self) -> None:
@@ -216,7 +226,8 @@ class World(FakeStacks):
                     self.expiring |= {(token, self.lag + 1)}
 
     def settle(self) -> None:
-        """Let so much time pass that reads of the store show everything and fences of dead actors have expired."""
+        """Let so much time pass that reads show everything, fences of dead actors have expired, and keys are back."""
+        self.ssm.locked.clear()
         for name, _ in self.expiring:
             self._expire_fences(name)
         self.expiring, self.ssm.past = frozenset(), frozenset()
