@@ -168,7 +168,7 @@ def test_propagate_still_refuses_a_drop_and_names_no_change() -> None:
 
 def test_in_cleanup_a_claimed_value_stays_and_the_rest_goes() -> None:
     there = stock(values(A="1", B="1"), record(A="1", B="1"))
-    made = plan({}, there, {A: ours(by=(WEB,)), B: ours()}, ClaimPolicy.KEEP)
+    made = plan({}, there, {A: ours(by=(WEB,), owners=(owner_tag("Exports"),)), B: ours()}, ClaimPolicy.KEEP)
     assert does(made) == {"delete": (B,), "kept": {A: (WEB,)}, "rerecord": True}
     assert made.record == Record(NETWORK, {}, withdrawn=True)
 

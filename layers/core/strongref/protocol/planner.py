@@ -132,7 +132,7 @@ class _Differences:
     claimed_changes: dict[Key, Importers]  # changed values that are claimed
     # claimed values that are no longer wanted, and that this Export's record holds, or may have held before it was lost
     claimed_drops: dict[Key, Importers]
-    withdrawn: dict[Key, Importers]  # claimed values of this Export that no record holds any more
+    withdrawn: dict[Key, Importers]  # claimed values with this Export's tag that its record does not hold after this
 
 
 def _compare(
@@ -163,7 +163,7 @@ def _compare(
         # by a change that died halfway, and is corrected.
         claimed_changes={key: claimed[key] for key in changed if key in claimed and recorded.get(key) != wanted[key]},
         claimed_drops={key: claimed[key] for key in going if key in claimed} | lost,
-        withdrawn=kept,
+        withdrawn=kept | {key: claimed[key] for key in going if key in claimed and key in owned},
     )
 
 
@@ -237,7 +237,7 @@ def _records(
     """
     own, used = export.logical_id, stored.parts
     parts = used.get(own, frozenset())
-    left = record if not record.withdrawn or found.claimed_drops or found.withdrawn else None
+    left = record if not record.withdrawn or found.withdrawn else None
     is_new = stored.own != record if record.values else bool(stored.own or found.claimed_drops)
     opening: list[Instruction] = []
     if retags:
