@@ -8,8 +8,12 @@ import pytest
 
 from strongref.contract.event import RequestType
 from strongref.contract.fence import Fence
+from strongref.contract.names import StackArn
+from strongref.contract.requests import ImportRequest
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import LIFETIME, FenceHolder
+from strongref.protocol.imports import physical_id
+from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
@@ -95,14 +99,40 @@ def test_a_value_that_goes_while_all_claims_are_looked_for_has_none(cloud: Cloud
     assert release(cloud, own).release_everything() == []
 
 
-@pytest.mark.parametrize("properties", [imports("A"), {"Unknown": "x"}], ids=["understood", "refused"])
-def test_the_delete_of_a_create_that_never_answered_keeps_the_made_up_id(
-    cloud: Cloud, properties: dict[str, object]
-) -> None:
+@pytest.mark.parametrize("more", [{}, {"Unknown": "x"}], ids=["understood", "refused"])
+def test_the_delete_of_a_create_that_never_answered_keeps_the_made_up_id(cloud: Cloud, more: dict[str, object]) -> None:
     web = cloud.deploy("web", US, {})
     made_up = "web-Imports-1ABCDEF"
-    assert cloud.send(web.request(RequestType.DELETE, "Imports", properties, made_up)).physical_id == made_up
+    request = web.request(RequestType.DELETE, "Imports", imports("A") | more, made_up)
+    assert cloud.send(request).physical_id == made_up
     assert cloud.values(US) == {name("A"): "a1"}
+
+
+def test_the_delete_of_a_create_that_never_answered_releases_nothing_that_is_in_use(cloud: Cloud) -> None:
+    web, made_up = cloud.deploy("web", US, {"Imports": imports("A")}), "web-Imports-1ABCDEF"
+    assert cloud.send(web.request(RequestType.DELETE, "Imports", imports("A"), made_up)).physical_id == made_up
+    assert cloud.claims(US, name("A")) == ["web"]
+
+
+def test_a_stack_that_is_gone_takes_nothing_with_it(cloud: Cloud) -> None:
+    """Another one of its name may import by now."""
+    web = cloud.deploy("web", US, {"Imports": imports("A")})
+    request = web.request(RequestType.DELETE, "Imports", imports("A"), web.resources["Imports"].physical_id)
+    cloud.vanish("web", US)
+    cloud.send(request)
+    assert (cloud.values(US), cloud.claims(US, name("A"))) == ({name("A"): "a1"}, [])
+
+
+@pytest.mark.parametrize(
+    ("status", "slept"), [("DELETE_IN_PROGRESS", []), ("DELETE_COMPLETE", []), ("UPDATE_COMPLETE", [2.5])]
+)
+def test_a_delete_looks_again_at_a_stack_that_removes_nothing(cloud: Cloud, status: str, slept: list[float]) -> None:
+    web, wanted = cloud.deploy("web", US, {}), imports(Names=[])
+    cloud.lag, web.status = ReadLag(2.0), status
+    cloud.clock.slept.clear()
+    own_id = physical_id(StackArn.parse(web.arn), "Imports", ImportRequest.parse(wanted, StackArn.parse(web.arn)))
+    cloud.send(web.request(RequestType.DELETE, "Imports", wanted, own_id))
+    assert cloud.clock.slept == slept
 
 
 def test_an_import_of_nothing_cleans_nothing(cloud: Cloud) -> None:

@@ -151,6 +151,25 @@ def test_where_nothing_is_lost_the_index_is_not_read(stored: StoredExports, tags
     assert with_named(given, ME, lambda: pytest.fail("it is read")) == given
 
 
+OWN = owner_tag(ME.logical_id)
+
+
+@pytest.mark.parametrize(
+    ("stored", "tags", "is_empty"),
+    [
+        pytest.param(stock(), ours(owners=(owner_tag("More"),)), True, id="another Export's value"),
+        pytest.param(stock(mine=record(A="1")), ours(), False, id="a record"),
+        pytest.param(replace(stock(), withdrawn=record()), ours(), False, id="its mark"),
+        pytest.param(replace(stock(), unreadable=True), ours(), False, id="a record that cannot be read"),
+        pytest.param(stock(), ours(owners=(OWN,)), False, id="a value that is kept"),
+    ],
+)
+def test_a_place_is_empty_if_nothing_of_the_export_is_there(
+    stored: StoredExports, tags: ValueTags, is_empty: bool
+) -> None:
+    assert snapshot({}, stored, tags={A: tags}).is_empty(ME) is is_empty
+
+
 @pytest.mark.parametrize("written", [record(FORMER, A="1"), Record(FORMER, {}, withdrawn=True)])
 def test_a_late_event_of_a_stack_that_is_gone_leaves_the_new_one_alone(written: Record) -> None:
     with pytest.raises(ForeignParameterError):

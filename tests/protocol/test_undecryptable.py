@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.contract.names import Key, Producer
-from strongref.errors import UndecryptableError
+from strongref.errors import BadRequestError, UndecryptableError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.time import Patience
 from strongref_toolkit.errors import NotExportedError
@@ -16,6 +16,10 @@ from tests.protocol.test_janitor import examined, found
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
+
+if TYPE_CHECKING:
+    from strongref.contract.response import Response
+    from tests.support.cloudformation.requests import ResourceRequest
 
 P = f"/strongref/exports/{name('Db/P')}"
 TAIL, HEAD = f"{SCOPE.path('records')}/Secrets.1", f"{SCOPE.path('records')}/Secrets"
@@ -110,6 +114,22 @@ def test_an_imported_secret_of_its_own_is_not_overwritten_unseen(cloud: Cloud, l
     with pytest.raises(UndecryptableError, match=f"Parameter {P}"):
         cloud.deploy("network", EU, {"Plain": exports({"A": "a1", "B": "b1"}), "Secrets": changed})
     assert cloud.values(US)[name("Db/P")] == "hunter2"
+
+
+def test_a_rollback_says_what_it_left_as_it_is(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Response] = []
+    send = cloud.send
+
+    def note(request: ResourceRequest) -> Response:
+        answers.append(send(request))
+        return answers[-1]
+
+    monkeypatch.setattr(cloud, "send", note)
+    changed = exports({**SECRETS, "Db": {"P": ""}}, SecureKeys=["Db/P"])
+    with pytest.raises(BadRequestError):
+        cloud.deploy("network", EU, {"Plain": exports({"A": "a1", "B": "b1"}), "Secrets": changed})
+    assert cloud.stack("network", EU).status == "UPDATE_ROLLBACK_COMPLETE"
+    assert f"Parameter {TAIL} in {US} cannot be decrypted" in answers[-1].reason
 
 
 def test_the_whole_stack_can_be_deleted(cloud: Cloud) -> None:

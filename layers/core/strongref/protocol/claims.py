@@ -165,15 +165,15 @@ class ClaimAttempt:
                 found.setdefault(export, stack)
         return holds.needed(found)
 
-    def may_release_hold(self, store: Store) -> bool:
+    def may_release_hold(self, holds: HoldKeeper, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""
         recorded, producer = RecordedExports.read(store, self.scope), self.scope.producer
-        if self.holds is None or recorded.torn or self._leaves_hold:  # What cannot be read may name one.
+        if recorded.torn:  # What cannot be read may name one.
             return False
         keys = {key for found in select(self.names, recorded.values).values() for key in found}
         info = self.ports.stacks.by_name(producer.stack, producer.region)
         is_changing = info is not None and not (info.at_rest or info.cleaning_up)
-        return not (is_changing or self.holds.needed(recorded.holds(keys)))
+        return not (is_changing or holds.needed(recorded.holds(keys)))
 
     def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
         """The second read: whether these are the very parameters that were claimed, version and date included."""

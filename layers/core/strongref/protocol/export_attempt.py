@@ -102,7 +102,7 @@ class ExportAttempt:
         stacks = self.ports.stacks
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
         if self.places.unreached:
-            self.places.check(phase, fenced[0].clock if fenced else self.clock)
+            self.places.check(phase, self._clock(fenced))
         plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
         with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
             if refusal := refusal_of(plans):
@@ -126,9 +126,13 @@ class ExportAttempt:
         if phase is Phase.ROLLBACK:
             reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
         if self.places.unreached:
-            self.places.note_dropped(fenced[0].clock if fenced else self.clock)
+            self.places.note_dropped(self._clock(fenced))
             reasons += self._passed_over()
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
+
+    def _clock(self, fenced: list[FencedStore]) -> Clock:
+        """The clock of calls behind these fences, which they renew; the invocation's, if there are none."""
+        return fenced[0].clock if fenced else self.clock
 
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
@@ -163,7 +167,7 @@ class ExportAttempt:
 
     def _read_completely(self, fenced: list[FencedStore]) -> list[Snapshot]:
         """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""
-        waiting = Recreation(fenced[0].clock if fenced else self.clock, self.ports.lag)
+        waiting = Recreation(self._clock(fenced), self.ports.lag)
         while True:
             try:
                 return self._read(fenced)
@@ -172,11 +176,7 @@ class ExportAttempt:
                     raise
 
     def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
-        export, inspector, clock = (
-            self.wanted.export,
-            TagInspector(self.ports.stacks),
-            fenced[0].clock if fenced else self.clock,
-        )
+        export, inspector, clock = self.wanted.export, TagInspector(self.ports.stacks), self._clock(fenced)
         found = read_behind_fences(fenced, self.places.visited, export, inspector, self.wanted.rewrite)
         read = partial(self.places.read_index, clock)
         found = with_named(found, export, read) if any(each.tags for each in found) else found
@@ -204,11 +204,11 @@ class ExportAttempt:
 
     def _mark_untouched(self, snapshot: Snapshot) -> None:
         name, own = part_name(snapshot.destination.scope, self.event.logical_id, 0), snapshot.stored.own
-        is_later = self.event.stamp is None or (own is not None and own.last != self.event.stamp)
+        is_later = own is not None and (self.event.stamp is None or own.last != self.event.stamp)
         store = snapshot.fenced.store
         try:
             head = store.get([name]).get(name)
-            if own and is_later and head and (text := as_untouched(head.text)):
+            if is_later and head and (text := as_untouched(head.text)):
                 store.overwrite(name, head.type, text)
         except StrongRefError as error:  # The update's own reason is what its user has to see.
             logger.warning("A record could not be marked", extra={"parameter": name, "error": str(error)})

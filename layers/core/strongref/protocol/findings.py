@@ -205,12 +205,13 @@ def _examine_records(
         for number in sorted(stored.spare):
             repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
-        stack = stored.record.stack if stored.record else ""
-        if stored.record and (stack in found.deleted_stacks or (logical_id, stack) in found.dropped):
-            orphaned[logical_id] = stored.record
-        elif stored.record:
-            for key in stored.record.values:
-                live.setdefault(key, {})[logical_id] = stored.record
+        if (record := stored.record) is None:
+            continue
+        if record.stack in found.deleted_stacks or (logical_id, record.stack) in found.dropped:
+            orphaned[logical_id] = record
+        else:
+            for key in record.values:
+                live.setdefault(key, {})[logical_id] = record
     return live, orphaned
 
 

@@ -266,17 +266,18 @@ class HoldKeeper:
                 return pending
         # If it was created or updated a moment ago, reads may not show that yet.
         if self._made_at is None or self._seconds_since(self._made_at) >= self.ports.lag.after_writing:
-            self._change(step, found, holds)
+            self._change(found, holds)
         return in_progress
 
-    def _change(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> None:
+    def _change(self, found: StackInfo | None, holds: Mapping[str, str]) -> None:
+        """Update the hold stack, or create it if there is none."""
         self._count_try()
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
             raise OutdatedRequestError(self.stack.label)
         template, tags = self.stack.template(holds), self.stack.tags
         new = NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
-        if step is HoldStep.UPDATE and found:
+        if found:
             self._made = found.arn
             self.ports.stacks.update_stack(new)
         else:

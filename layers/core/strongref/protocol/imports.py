@@ -84,7 +84,7 @@ class Importer:
         claimant = Claimant(
             generation,
             event.stack,
-            ImportingAccount(stack.account, request.consumer or stack.name),
+            ImportingAccount(stack.account, stack.name),
             again=event.physical_id == generation,
             outlasts_fences=True,
             may_return=event.request_type is RequestType.UPDATE,  # it may be the rollback of one
@@ -122,15 +122,15 @@ class Importer:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
         stack = event.stack_arn
         request = accepted(ImportRequest.parse, event.properties, stack)
-        generation = event.physical_id or ""
+        given = generation = event.physical_id or ""
         if not generation.startswith(f"{PHYSICAL_ID_PREFIX}{stack.name}/{event.logical_id}/"):
             # A Create that never answered: CloudFormation made up an ID, but claims may have been put on. Nor does an
             # event release what another Import claims.
             if request is None:  # It was refused: nothing was claimed.
-                return Response(event.physical_id or stack.name)
+                return Response(given)
             generation = physical_id(stack, event.logical_id, request)
             if is_in_use(self.ports.stacks, event.stack, event.logical_id, generation):
-                return Response(event.physical_id or generation)
+                return Response(given)
         # A root that removes nothing is what it was before.
         look = partial(self._root, event.stack)
         root = self.ports.lag.certain(clock, look, lambda found: found is None or removes_resources(found))
@@ -149,11 +149,11 @@ class Importer:
             release.clean(name)
         if request is not None and request.strength is Strength.STRONG and request.names != ():
             scopes = [ExportScope(SHARED if request.shared else request.consumer or name, request.producer)]
-            if not (consumer_goes and scopes[0].consumer == name):
+            if not consumer_goes:
                 _in_time(event, clock, partial(release.release, scopes[0], request.names))
         for scope in scopes:
             _in_time(event, clock, partial(self._remove_hold, event, generation, scope, clock))
-        return Response(event.physical_id or generation)
+        return Response(given)
 
     def _holds(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> HoldKeeper | None:
         """What makes the hold of an import; None if the producer is in another account."""
@@ -175,7 +175,7 @@ class Importer:
         """
 
         def delete(fenced: list[FencedStore]) -> bool:
-            may_go = attempt.may_release_hold(fenced[0].store)
+            may_go = attempt.may_release_hold(holds, fenced[0].store)
             if may_go:
                 replace(holds, clock=fenced[0].clock).begin({})
                 self.ports.lag.settle(fenced[0].clock)

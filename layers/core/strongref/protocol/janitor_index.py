@@ -132,7 +132,7 @@ class IndexTender:
 
         def work(_fenced: object = None) -> FindingType | None:
             now, info = index.read(), self.ports.stacks.by_arn(entry.stack)
-            same_rest = first is None or (info is not None and info.at_rest and info.updated == first.updated)
+            same_rest = first is None or (info is not None and info.updated == first.updated)
             is_same = now.wrote.get(place) == entry.wrote.get(place)
             if not (same_rest and is_same) or place not in self._wrong(name, now, info):
                 return None

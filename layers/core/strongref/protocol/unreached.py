@@ -68,8 +68,7 @@ class EventPlaces:
             StoreError: the given one, if it is of another kind, or if the event has something to do there.
         """
         out = [each for each in self.visited if each.region == error.region]
-        is_update = self.event.request_type is RequestType.UPDATE
-        if not (out and is_out_of_reach(error)) or (self.has_begun and not is_update):
+        if not (out and is_out_of_reach(error)):
             raise error
         # The phase is certain then; and who names a place afterward sees this event when it looks again (`name`).
         self.clock.sleep(self.ports.lag.before_reading)
@@ -97,16 +96,14 @@ class EventPlaces:
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
         index, forgotten = self.index(clock), self.entry.forgotten
-        left = {at.place: not at.wanted for at, _ in self.unreached if at.place in forgotten and not at.is_residual}
-        index.note(DROPPED, [place for place, is_dropped in left.items() if is_dropped], self.clock.now())
-        if kept := [place for place, is_dropped in left.items() if not is_dropped]:
-            index.remove(kept, DROPPED)
+        left = [at for at, _ in self.unreached if at.place in forgotten and not at.is_residual]
+        index.note(DROPPED, [at.place for at in left if not at.wanted], self.clock.now())
+        index.remove([at.place for at in left if at.wanted], DROPPED)
 
     def create(self, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of a creation; raises `AlreadyExistsError` if one was named before."""
-        named, hold = [at.place for at, _ in planned if at.wanted], self.wanted.hold
-        if named or hold:
-            self.index(clock).create(named, hold, self.event.requested or self.clock.now())
+        named = [at.place for at, _ in planned if at.wanted]
+        self.index(clock).create(named, self.wanted.hold, self.event.requested or self.clock.now())
 
     def name(self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.
@@ -149,7 +146,7 @@ class EventPlaces:
                 raise
             logger.warning("The index could not be corrected", extra={"error": str(error)})
         # Only now: either the rollback reads what was named, or this look shows the rollback.
-        if doubtful and not (is_late or is_rollback) and self.is_over:
+        if doubtful and not is_rollback and self.is_over:
             index.remove(new)
             is_late = True
         if is_late:
@@ -171,10 +168,8 @@ class EventPlaces:
                 raise
             except StrongRefError:  # It names too much until the janitor repairs it.
                 return
-        if gone or is_delete:
-            self.index(clock).remove(gone, with_hold=is_delete)
-        if forgotten := self.entry.forgotten & {at.place for at, *_ in visited} - gone:
-            self.index(clock).remove(forgotten, FORGOTTEN, DROPPED)
+        self.index(clock).remove(gone, with_hold=is_delete)
+        self.index(clock).remove(self.entry.forgotten & {at.place for at, *_ in visited} - gone, FORGOTTEN, DROPPED)
 
     @property
     def is_over(self) -> bool:

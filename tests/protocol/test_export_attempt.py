@@ -1,0 +1,177 @@
+"""What an Export's event does behind its fences, rule by rule: stores are in memory, and CloudFormation is given."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from strongref.contract.record import RequestStamp, part_name
+from strongref.protocol.behind_fences import FencedStore
+from strongref.protocol.export_attempt import ExportAttempt
+from strongref.protocol.lag import MustWaitError
+from strongref.protocol.phases import Phase
+from strongref.protocol.snapshot import Snapshot
+from tests.protocol.test_event_places import (
+    AP,
+    CREATE,
+    EU,
+    IN_AP,
+    IN_US,
+    NOTHING,
+    ROLLING_BACK,
+    SENT,
+    US,
+    World,
+    at,
+    out,
+)
+from tests.protocol.test_out_of_reach import forget, lose, restore
+from tests.protocol.test_scenarios import exports, imports, name
+from tests.support.builders import SCOPE, record, stock
+from tests.support.cloud import Cloud
+from tests.support.fake_ssm import EPOCH, FakeClock
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from strongref.contract.notices import Notice
+    from strongref.contract.record import Record
+    from strongref.contract.response import Response
+    from strongref.protocol.unreached import EventPlaces
+    from tests.support.cloudformation.requests import ResourceRequest
+
+
+def attempt(places: EventPlaces, notices: list[Notice] | None = None) -> ExportAttempt:
+    ports = replace(places.ports, notify=[].append if notices is None else notices.append)
+    return ExportAttempt(ports, places.event, places.wanted, places.clock, EPOCH, may_have_written=False, places=places)
+
+
+def test_calls_behind_fences_renew_them() -> None:
+    world = World()
+    acting, lease = attempt(world.places()), FakeClock()
+    assert acting._clock([FencedStore(cast("Any", None), lease)]) is lease
+    assert acting._clock([]) is world.cloud.clock
+
+
+@pytest.mark.parametrize("residual", [True, False])
+def test_only_places_that_the_properties_name_are_reported_as_passed_over(residual: bool) -> None:
+    notices: list[Notice] = []
+    places = World(ROLLING_BACK).places()
+    places.unreached = [(at(IN_AP, NOTHING, residual=residual), out())]
+    assert bool(attempt(places, notices)._passed_over()) is not residual
+    assert bool(notices) is not residual
+
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("begun", "requested", "status", "changed", "waits"),
+    [
+        pytest.param(0, 3, None, None, False, id="at once, nobody asks"),
+        pytest.param(2, 3, "CREATE_IN_PROGRESS", None, False, id="in progress"),
+        pytest.param(2, 3, None, None, True, id="gone"),
+        pytest.param(0, 11, None, None, True, id="gone, and delivered late"),
+        pytest.param(2, 3, "DELETE_IN_PROGRESS", None, True, id="being deleted"),
+        pytest.param(2, 3, "CREATE_IN_PROGRESS", EPOCH + 61 * SECOND, True, id="asked for something else"),
+    ],
+)
+def test_a_creation_that_may_be_given_up_is_looked_at_after_a_wait(
+    begun: float, requested: float, status: str | None, changed: datetime | None, waits: bool
+) -> None:
+    world = World("CREATE_IN_PROGRESS", status, changed)
+    places, clock = world.places(CREATE), world.cloud.clock
+    places.event = replace(places.event, requested=EPOCH - requested * SECOND)
+    acting = replace(attempt(places), since=EPOCH - begun * SECOND)
+    fenced = [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited]
+    with pytest.raises(MustWaitError) if waits else nullcontext():
+        acting.create_without_waiting(fenced)
+    assert bool(world.cloud.values(US)) is not waits
+
+
+@pytest.mark.parametrize(
+    ("before", "exported", "after"), [(False, False, False), (True, False, True), (False, True, True)]
+)
+def test_what_was_written_is_known_from_what_is_read_or_from_before(before: bool, exported: bool, after: bool) -> None:
+    world = World()
+    if exported:
+        world.export(US, "1")
+    places, clock = world.places(CREATE), world.cloud.clock
+    acting = replace(attempt(places), may_have_written=before)
+    acting._read([FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited])
+    assert acting.may_have_written is after
+
+
+def test_a_creation_does_not_go_on_without_waiting_where_the_index_names_a_place() -> None:
+    world = World("CREATE_IN_PROGRESS", "CREATE_IN_PROGRESS")
+    world.name(IN_US)
+    places, clock = world.places(CREATE), world.cloud.clock
+    with pytest.raises(MustWaitError):
+        attempt(places).create_without_waiting(
+            [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited]
+        )
+    assert world.cloud.values(US) == {}
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_plan_without_instructions_writes_nothing(before: bool) -> None:
+    acting = replace(attempt(World().places()), may_have_written=before)
+    acting._apply((), (), Phase.UPDATE)
+    assert acting.may_have_written is before
+
+
+HEAD = part_name(SCOPE, "Exports", 0)
+LATER, SAME = RequestStamp(SENT - SECOND, "0"), RequestStamp(SENT, "1")
+
+
+@pytest.mark.parametrize(
+    ("own", "head", "dated", "is_marked"),
+    [
+        pytest.param(replace(record(A="1"), last=LATER), True, True, True, id="of an earlier event"),
+        pytest.param(replace(record(A="1"), last=SAME), True, True, False, id="of this event"),
+        pytest.param(replace(record(A="1"), last=SAME), True, False, True, id="of an event without a date"),
+        pytest.param(replace(record(A="1"), last=LATER), False, True, False, id="gone"),
+        pytest.param(None, True, False, False, id="none that can be read"),
+    ],
+)
+def test_a_record_that_the_update_had_not_begun_to_write_is_marked(
+    own: Record | None, head: bool, dated: bool, is_marked: bool
+) -> None:
+    world = World()
+    if head:
+        world.export(US, "1")
+    before = world.cloud.texts(US)
+    places, clock = world.places(), world.cloud.clock
+    places.event = places.event if dated else replace(places.event, requested=None)
+    fenced = FencedStore(world.cloud.stores(US, clock), clock)
+    attempt(places)._mark_untouched(Snapshot(fenced, at(IN_US), stock(mine=own), (), {}))
+    assert (world.cloud.texts(US) != before) is is_marked
+    assert ('"untouched":true' in world.cloud.texts(US).get(HEAD[1:], "")) is is_marked
+
+
+def test_what_was_withdrawn_before_is_not_reported_as_kept_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index names a place that the properties do not: it was forgotten, and can be reached again."""
+    reasons: list[str] = []
+    cloud = Cloud()
+    send = cloud.send
+
+    def note(request: ResourceRequest) -> Response:
+        answer = send(request)
+        reasons.append(answer.reason)
+        return answer
+
+    monkeypatch.setattr(cloud, "send", note)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Region=[US, AP])})
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    lose(cloud)
+    forget(cloud)
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"}, Region=US)})
+    restore(cloud)
+    for number, is_reported in ((2, True), (3, False)):
+        cloud.deploy("network", EU, {"Exports": exports({"A": f"a{number}"}, Region=US)})
+        assert bool(reasons[-1]) is is_reported
+    assert cloud.values(AP) == {name("A"): "a1"}
