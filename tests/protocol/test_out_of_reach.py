@@ -56,6 +56,12 @@ def not_writable(action: str, request: dict[str, Any]) -> None:
         unreached(action, request)
 
 
+def full(action: str, request: dict[str, Any]) -> None:
+    """The region has as many parameters as its quota allows, so nothing new can be put."""
+    if action == "PutParameter" and "/fences/" in request["Name"]:
+        raise ClientError({"Error": {"Code": "ParameterLimitExceeded", "Message": "no"}}, action)
+
+
 def lose(cloud: Cloud, region: str = AP, how: Callable[[str, dict[str, Any]], None] = unreached) -> None:
     cloud.ssm(region).before_call = how
 
@@ -330,14 +336,25 @@ def test_a_late_update_does_not_publish_after_the_rollback_passed_over_the_regio
     assert cloud.values(AP) == {}
 
 
-def test_a_rollback_that_finds_everything_as_wanted_needs_no_fence(cloud: Cloud) -> None:
+@pytest.mark.parametrize("how", [not_writable, full])
+def test_a_rollback_that_finds_everything_as_wanted_needs_no_fence(cloud: Cloud, how: Callable[..., None]) -> None:
     deploy(cloud, {"A": "a1"}, US)
-    lose(cloud, US, not_writable)
+    lose(cloud, US, how)
     with pytest.raises(StoreError):
         deploy(cloud, {"A": "a2"}, US)
     assert status(cloud) == ROLLED_BACK
     restore(cloud, US)
     assert cloud.values(US) == {name("A"): "a1"}
+
+
+def test_a_place_at_the_quota_is_never_passed_over_even_if_it_was_forgotten(cloud: Cloud) -> None:
+    """What is there can be seen."""
+    deploy(cloud, {"A": "a1"}, US, AP)
+    forget(cloud)
+    lose(cloud, AP, full)
+    for change in CHANGES.values():
+        with pytest.raises(StoreError, match="Even a deletion has to write one"):
+            change(cloud)
 
 
 def test_an_update_that_asks_for_the_same_is_rolled_back_where_a_region_is_lost(cloud: Cloud) -> None:
