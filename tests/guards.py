@@ -676,7 +676,7 @@ GUARDS = (
         name="the check of what a stack already exports under a name",
         file="src/strongref_objects/channels/exporting.py",
         function="ExportedNames._has",
-        find="raise ExportedTwiceError(...)",
+        find="raise errors.ExportedTwiceError(...)",
         instead="return False",
         tests=("tests/objects/test_design.py", "tests/objects/test_exporting.py", "-k", "req5"),
         must_fail=(
@@ -695,7 +695,7 @@ GUARDS = (
     ),
     Guard(
         name="the search for resources that the functions have made, whatever their types are called",
-        file="src/strongref_cli/install/usage.py",
+        file="src/strongref_cli/install/removal.py",
         function="is_served",
         find="_.startswith(PHYSICAL_IDS)",
         instead="False",
@@ -746,8 +746,8 @@ GUARDS = (
         name="the time limit of sending notices",
         file="layers/core/strongref/runtime/outbox.py",
         function="Outbox.send",
-        find="_within(_1, _2, _3)",
-        instead="_2.put(_3)",
+        find="_within(_1, _2)",
+        instead="_2()",
         tests=("tests/runtime/test_outbox.py",),
         must_fail=(
             "test_a_bus_that_hangs_is_left_alone_when_the_time_is_over",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ _SHOWN = 200
 
 class CdkError(StrongRefError):
     """The base class of errors of this package."""
-
-    counted = ErrorMetric.REJECTED
 
 
 class ConstructError(CdkError):

@@ -90,7 +90,7 @@ class AwsCdkResolver(MarkedResolver):
             if found and found[0].startswith("{{"):  # as in SecretValue.unsafe_unwrap()
                 raise LeftOverError(*found)
         try:
-            result = evaluate(tree, self._outputs)
+            result = evaluate(tree, self._outputs.value)
         except Undetermined:
             raise OutputNotDefinedError(
                 self._shown(tree), is_list=isinstance(value, list), needs_app=self._outputs.needs_app(tree)

@@ -122,7 +122,7 @@ class DefinedOutput:
 
 
 class AppOutputs:
-    """The outputs of all apps that tokens refer to, as `intrinsics.TreeValues`."""
+    """The outputs of all apps that tokens refer to."""
 
     def __init__(self, reader: TokenReader, aws: Callable[[], Aws], *, given: int | None, attributes: bool) -> None:
         """Create one, for one run.
@@ -147,7 +147,7 @@ class AppOutputs:
         """The value of the output with this tree, or of the one that joins its items.
 
         Raises:
-            Unknown: no output has it.
+            Undetermined: no output has it.
             SeveralStacksError: several stacks define an output with it, which has another value in each.
             StrongRefError: the output could not be fetched.
         """

@@ -10,17 +10,8 @@ from typing import Any
 import cdktf
 
 from strongref.memo import Memo
+from strongref_cdk8s import errors
 from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_braces, state_in_backend
-from strongref_cdk8s.errors import (
-    NoStateGivenError,
-    NotANumberError,
-    NotAReferenceError,
-    OneStateError,
-    SeveralStacksError,
-    StackNotGivenError,
-    shown_expression,
-    shown_tokens,
-)
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
@@ -77,9 +68,9 @@ class CdkTfResolver(MarkedResolver):
             OneStateError: one state is given for several stacks.
         """
         if not stacks and not isinstance(state, str):
-            raise NoStateGivenError
+            raise errors.NoStateGivenError
         if len(stacks) > 1 and isinstance(state, str):
-            raise OneStateError([str(each.node.id) for each in stacks])
+            raise errors.OneStateError([str(each.node.id) for each in stacks])
         super().__init__()
         self._expressions = ExpressionReader()
         self._stacks = [StackWithState(each, self._expressions, self._state_of) for each in stacks]
@@ -117,7 +108,7 @@ class CdkTfResolver(MarkedResolver):
         if expression is None:
             for _, each in texts_in(given):
                 if _INTERPOLATION.search(each):
-                    raise NotAReferenceError(shown_expression(shown_tokens(value)))
+                    raise errors.NotAReferenceError(errors.shown_expression(errors.shown_tokens(value)))
             return given
         owner = self._expressions.stack_of(value)
         try:
@@ -129,7 +120,7 @@ class CdkTfResolver(MarkedResolver):
         return _as_asked(value, found, expression)
 
     def _output(self, expression: str, owner: cdktf.TerraformStack) -> Json:
-        shown = f"${{{shown_expression(expression)}}}"
+        shown = f"${{{errors.shown_expression(expression)}}}"
         found = [
             (stack, output)
             for stack in self._stacks
@@ -137,36 +128,38 @@ class CdkTfResolver(MarkedResolver):
             if same(self._expressions.stack_of(output.value), owner)
         ]
         if not found:
-            raise NotAReferenceError(shown)
+            raise errors.NotAReferenceError(shown)
         stacks = {stack.name: stack for stack, _ in found}
         if owner is None and len(stacks) > 1:
-            raise SeveralStacksError(shown, list(stacks))
-        errors = []
+            raise errors.SeveralStacksError(shown, list(stacks))
+        failures = []
         for stack, output in sorted(found, key=lambda each: not same(each[0].construct, owner)):
             try:
                 return self._in(stack.state, TerraformReference(TerraformOutput(output.name)))
             except NoSuchAddressError as error:  # another output with this value may be applied already
-                errors.append(error)
-        raise errors[0]
+                failures.append(error)
+        raise failures[0]
 
     def _state_with(self, reference: TerraformReference, owner: cdktf.TerraformStack) -> str:
         """The location of the state that has a reference: that of the reference's own stack."""
         if not self._stacks:
             if owner is not None and self._only is not None and not same(self._only, owner):
-                raise SeveralStacksError(f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)])
+                raise errors.SeveralStacksError(
+                    f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)]
+                )
             self._only = self._only or owner
             return str(self._state)
         if owner is not None:
             for each in self._stacks:
                 if same(each.construct, owner):
                     return each.state
-            raise StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
+            raise errors.StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
         address = reference.target.whole if isinstance(reference.target, TerraformResource) else str(reference.target)
         defining = [each for each in self._stacks if len(self._stacks) == 1 or each.defines(address)]
         if not defining:
-            raise NotAReferenceError(f"${{{reference}}}")
+            raise errors.NotAReferenceError(f"${{{reference}}}")
         if len(defining) > 1:
-            raise SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
+            raise errors.SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
         return defining[0].state
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
@@ -189,7 +182,7 @@ def _as_asked(value: object, found: Json, expression: str) -> Json:
     if isinstance(value, float):
         made = number(found) if isinstance(found, str) else found
         if made is None or (isinstance(made, int) and abs(made) > EXACT):
-            raise NotANumberError(repr(value), f"${{{shown_expression(expression)}}}")
+            raise errors.NotANumberError(repr(value), f"${{{errors.shown_expression(expression)}}}")
         return made
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cdktf
 
+from strongref.macro.template import mapped
 from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError, shown_tokens
 from strongref_cdk8s.resolver import check_is_value
 from strongref_toolkit.errors import ResolveError
@@ -124,11 +125,8 @@ class StackWithState:
 
 def _addressed(value: object) -> object:
     """A value with addresses in place of whole resources, as a `TerraformOutput` writes them."""
-    if isinstance(value, list):
-        return [_addressed(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _addressed(each) for key, each in value.items()}
-    return value.fqn if isinstance(value, _ADDRESSABLE) else value
+    found: object = mapped(value, lambda each: each.fqn if isinstance(each, _ADDRESSABLE) else each)
+    return found
 
 
 def state_in_backend(stack: cdktf.TerraformStack) -> str:

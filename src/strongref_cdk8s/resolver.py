@@ -52,7 +52,8 @@ class CloudResolver(DryRunParticipant):
         """
         value, question = _asked(context)
         run = self._run
-        starts = _is_an_object(value) and not context.key  # The object is about to be written.
+        # A part may look like a whole API object, too. This one is about to be written.
+        starts = not context.key and isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
         if run is None or starts:
             run = self._run = AppRun.of(context.obj, self, question if starts else None)
         concerns = self.concerns(value)
@@ -169,11 +170,6 @@ def _asked(context: cdk8s.ResolutionContext) -> tuple[Any, str]:
 
 
 _LAST: tuple[Any, str] = (None, "")
-
-
-def _is_an_object(value: object) -> bool:
-    """Whether a value looks like a whole API object; a part of one may, too."""
-    return isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
 
 
 def check_is_value(value: object) -> None:

@@ -19,6 +19,7 @@ from strongref_cli.terminal.options import (
     add_command,
     add_consumer,
     add_dry_run,
+    add_options,
     add_output,
     add_profile,
     add_region,
@@ -72,8 +73,7 @@ def _install(commands: Commands) -> None:
         add_dry_run(command)
     for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
         command.add_argument("--stack", default="strongref", help="the stack's name; by default strongref")
-        add_regions(command)
-        add_output(command)
+        add_options(command, add_regions, add_output)
         command.set_defaults(run=f"install.commands:{function}")
 
 
@@ -97,8 +97,7 @@ def _who(commands: Commands) -> None:
     )
     who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
-    add_regions(who)
-    add_output(who)
+    add_options(who, add_regions, add_output)
     who.set_defaults(run="overview.who_command:show_who")
 
 
@@ -115,8 +114,7 @@ def _graph(commands: Commands) -> None:
 def _order(commands: Commands) -> None:
     order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
     order.add_argument("--delete", action="store_true", help="show the order of deletion")
-    add_regions(order)
-    add_output(order)
+    add_options(order, add_regions, add_output)
     order.set_defaults(run="graph.command:show_order")
 
 
@@ -136,8 +134,7 @@ def _check(commands: Commands) -> None:
     check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
-    add_profile(check)
-    add_output(check)
+    add_options(check, add_profile, add_output)
     check.set_defaults(run="check.command:check_deployment", extra="manifests")
 
 
@@ -145,8 +142,7 @@ def _doctor(commands: Commands) -> None:
     doctor = add_command(commands, "doctor", "find what is wrong in stored data, and repair what is safe")
     add_regions(doctor)
     doctor.add_argument("--fix", action="store_true", help="show the findings, then repair what is safe")
-    add_yes(doctor)
-    add_output(doctor)
+    add_options(doctor, add_yes, add_output)
     doctor.set_defaults(run="doctor.command:examine")
 
 
@@ -163,10 +159,7 @@ def _release(commands: Commands) -> None:
     consumer = "the importing stack; stack:NAME if manifests have the same name"
     release.add_argument("--consumer", required=True, help=consumer)
     release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
-    add_dry_run(release)
-    add_yes(release)
-    add_regions(release)
-    add_output(release)
+    add_options(release, add_dry_run, add_yes, add_regions, add_output)
     release.set_defaults(run="doctor.release_command:release_claim")
 
 
@@ -181,10 +174,7 @@ def _forget(commands: Commands) -> None:
     forget.add_argument("gone", metavar="REGION", help="the region that is out of reach")
     forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
     add_region(forget, "the region of the stack")
-    add_profile(forget)
-    add_dry_run(forget)
-    add_yes(forget)
-    add_output(forget)
+    add_options(forget, add_profile, add_dry_run, add_yes, add_output)
     forget.set_defaults(run="doctor.forget_command:forget_region")
 
 
@@ -192,9 +182,8 @@ def _republish(commands: Commands) -> None:
     republish = add_command(commands, "republish", "restore deleted values from their records")
     republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
     republish.add_argument("--key", help="only this export, or everything in the map of this name")
-    add_regions(republish)
-    add_output(republish)
-    republish.set_defaults(run="doctor.republish_command:republish_exports")
+    add_options(republish, add_regions, add_output)
+    republish.set_defaults(run="doctor.republishing:republish_exports")
 
 
 def _lookup(commands: Commands) -> None:
@@ -212,10 +201,7 @@ def _lookup(commands: Commands) -> None:
     repeatable(lookup, "--tag", "a tag, instead of the physical ID; repeatable", metavar="KEY=VALUE")
     repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
     repeatable(lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME")
-    add_region(lookup)
-    add_account(lookup)
-    add_profile(lookup)
-    add_output(lookup)
+    add_options(lookup, add_region, add_account, add_profile, add_output)
     lookup.set_defaults(run="lookup:look_up")
 
 
@@ -223,18 +209,14 @@ def _objects(commands: Commands) -> None:
     objects = add_command(commands, "objects", "list and print exported objects")
     below = objects.add_subparsers(required=True, metavar="COMMAND")
     every = add_command(below, "list", "list objects and their keys")
-    add_regions(every)
-    _channel(every)
-    add_output(every)
+    add_options(every, add_regions, _channel, add_output)
     every.set_defaults(run="objects.commands:list_objects")
     show = add_command(below, "show", "print one object as a tree")
     export = add_command(below, "export", "print one object as JSON or as shell variables")
     for each in (show, export):
         each.add_argument("name", metavar="NAME", help="the object's name")
         each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default from its keys")
-        add_region(each)
-        add_profile(each)
-        _channel(each)
+        add_options(each, add_region, add_profile, _channel)
         each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
     show.set_defaults(run="objects.commands:show_object")
     export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")

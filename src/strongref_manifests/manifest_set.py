@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from strongref.contract.format import check_format
 from strongref.contract.names import ExportScope, Key, ManifestSet, claim_tag
 from strongref.contract.values import ParameterType, Value
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
@@ -43,7 +43,6 @@ PAGE_BYTES = 4096
 
 
 class ManifestSetBusyError(StrongRefError):
-    counted = ErrorMetric.REJECTED
     name: str
     by: str
     sentence = (
@@ -53,7 +52,6 @@ class ManifestSetBusyError(StrongRefError):
 
 
 class NothingUsedError(StrongRefError):
-    counted = ErrorMetric.REJECTED
     name: str
     claimed: int
     sentence = (

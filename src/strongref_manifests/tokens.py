@@ -85,7 +85,6 @@ class TokenSource(Protocol):
 
     def fetch(self, token: Token) -> Json:
         """The value. Raises `StrongRefError`: there is none, or it could not be read; the same error each time."""
-        ...
 
 
 def parse(text: str) -> list[Part]:

@@ -14,17 +14,10 @@ from botocore.exceptions import ClientError
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import Stores
-from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.memo import Memo
 from strongref.protocol.time import Clock, Until
-from strongref_toolkit.errors import (
-    PLACEHOLDER,
-    AwsCallError,
-    CallerDeniedError,
-    NoRegionError,
-    NoWayInError,
-    UnknownCallerError,
-)
+from strongref_toolkit import errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +54,7 @@ class Accounts:
         try:
             return self._caller.call("GetCallerIdentity", self._own.sts(self._sts).get_caller_identity)["Arn"]
         except CallFailedError as error:
-            raise UnknownCallerError(error.code) from None
+            raise errors.UnknownCallerError(error.code) from None
 
     def clients(self, account: str | None = None) -> Clients:
         """The clients of an account. None is the caller's own, without a call to STS.
@@ -76,17 +69,17 @@ class Accounts:
 
     def _assumed(self, account: str) -> Clients:
         if self._role is None:
-            raise NoWayInError(account)
-        role = self._role.replace(PLACEHOLDER, account)
+            raise errors.NoWayInError(account)
+        role = self._role.replace(errors.PLACEHOLDER, account)
         arn = Arn.parse(role)
         if not arn or (arn.service, arn.account, arn.resource_type) != ("iam", account, "role"):
-            raise NoWayInError(account, role)
+            raise errors.NoWayInError(account, role)
         try:
             answer = self._caller.call(
                 "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
             )
         except CallFailedError as error:
-            raise NoWayInError(account, role, error.code) from None
+            raise errors.NoWayInError(account, role, error.code) from None
         given = answer["Credentials"]
         return Clients(
             Session(
@@ -122,7 +115,7 @@ class Aws:
         """
         chosen = region or self.region
         if not chosen:
-            raise NoRegionError
+            raise errors.NoRegionError
         own = account is None or account == self.accounts.own
         return Where(None if own else account, chosen)
 
@@ -132,7 +125,7 @@ class Aws:
 
     def store(self, where: Where) -> Store:
         """Parameter Store of an account and region; errors as for `Accounts.clients`."""
-        return Stores(self.clients(where).ssm, self.limiter, CallerDeniedError)(where.region, self.clock)
+        return Stores(self.clients(where).ssm, self.limiter, errors.CallerDeniedError)(where.region, self.clock)
 
     def call(
         self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
@@ -162,20 +155,10 @@ class Aws:
             return caller.call(action, attempt, **request)
         except CallFailedError as error:
             text = message if self.shows_texts else ""
-            raise AwsCallError(action, target, where.region, error.code, text) from None
+            raise errors.AwsCallError(action, target, where.region, error.code, text) from None
 
     def pages(
         self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
     ) -> Iterator[Any]:
         """Every page of a response; arguments and errors as for `call`. A page may be empty and not be the last."""
-        while True:
-            page = self.call(where, action, target, service, **request)
-            yield page
-            more = {asked: page[given] for given, asked in _TOKENS.items() if page.get(given)}
-            if not more:
-                return
-            request |= more
-
-
-_TOKENS = {"NextToken": "NextToken", "PaginationToken": "PaginationToken", "NextContinuationToken": "ContinuationToken"}
-"""The fields of responses that lead to the next page, and what its request calls them."""
+        return pages(partial(self.call, where, action, target, service), **request)

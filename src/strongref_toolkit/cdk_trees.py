@@ -23,7 +23,7 @@ class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # 
         """What a value stands for in the template of a stack.
 
         Raises:
-            Unknown: a part of it cannot be concatenated.
+            Undetermined: a part of it cannot be concatenated.
             RuntimeError: the CDK cannot resolve it.
         """
         return simplified(aws_cdk.Tokenization.resolve(value, scope=scope, resolver=self, preparing=False))

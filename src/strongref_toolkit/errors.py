@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import AccessDeniedError, ErrorMetric, StrongRefError
+from strongref.errors import AccessDeniedError, StrongRefError
 from strongref.next_steps import WITHOUT_RESPONSE
 from strongref.text import cut, some
 
@@ -27,8 +27,6 @@ def printable(text: str) -> str:
 
 class ResolveError(StrongRefError):
     """The root of errors about tokens and manifests."""
-
-    counted = ErrorMetric.REJECTED
 
 
 class CallerDeniedError(AccessDeniedError):
@@ -60,7 +58,6 @@ class ClockJumpedError(StrongRefError):
 
 
 class AwsCallError(ResolveError):
-    counted = ErrorMetric.ERRORS
     action: str  # the API action, as in `DescribeStacks`
     target: str  # what the call was about
     region: str  # the call's region
@@ -104,7 +101,6 @@ class SecureValueError(ResolveError):
 
 
 class WriteFailedError(ResolveError):
-    counted = ErrorMetric.ERRORS
     file: str
     problem: str  # the operating system's error
     written: int  # how many files had been written before

@@ -7,13 +7,13 @@ construct's path in the app, since its logical ID differs between stacks; `Ref` 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.json_values import Json, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 Tree: TypeAlias = "Json"
@@ -26,16 +26,6 @@ JOIN, SPLIT, SELECT, IMPORT = "Fn::Join", "Fn::Split", "Fn::Select", "Fn::Import
 
 class Undetermined(Exception):  # noqa: N818 (it is an answer)
     """The value of a tree cannot be determined."""
-
-
-class TreeValues(Protocol):
-    def value(self, tree: Tree) -> Json:
-        """The value of a tree; a list if only the joined list has a value.
-
-        Raises:
-            Unknown: it has none here.
-            StrongRefError: it has one, which could not be fetched.
-        """
 
 
 def intrinsic(tree: Tree) -> tuple[str, Json] | None:
@@ -101,13 +91,15 @@ def is_of_its_stack(tree: Tree) -> bool:
     return not (function and function[0] == REFERENCE) and any(is_of_its_stack(below) for below in _below(tree))
 
 
-def evaluate(tree: Tree, known: TreeValues) -> Json:
+def evaluate(tree: Tree, known: Callable[[Tree], Json]) -> Json:
     """The value of a tree: that of the whole if it is known, else that of its parts.
 
+    `known` returns the value of a tree, a list if only the joined list has one; it raises `Undetermined` for others.
+
     Raises:
-        Unknown: it cannot be determined.
+        Undetermined: it cannot be determined.
         SelectError: an index is outside of its list.
-        StrongRefError: as `TreeValues.value`.
+        StrongRefError: as `known`, if the value could not be fetched.
     """
     function = intrinsic(tree)
     if not function:
@@ -115,7 +107,7 @@ def evaluate(tree: Tree, known: TreeValues) -> Json:
             return {key: evaluate(below, known) for key, below in tree.items()}
         return [evaluate(item, known) for item in tree] if isinstance(tree, list) else tree
     try:
-        return known.value(tree)
+        return known(tree)
     except Undetermined:
         if function[0] not in (JOIN, SPLIT, SELECT):
             raise

@@ -268,12 +268,11 @@ def test_a_type_of_the_program_s_own_is_no_construct_of_the_cdk(web: cdk.Stack) 
     assert isinstance(refused.value.error, errors.NoReadyTypeError)
 
 
-def test_errors_keep_the_error_that_they_are_about_and_are_counted_like_it(web: cdk.Stack) -> None:
+def test_errors_keep_the_error_that_they_are_about(web: cdk.Stack) -> None:
     with pytest.raises(ConstructError) as refused:
         shared.import_vpc(web, "Thing", type=LATER)
     assert refused.value.path == "Web"
     assert refused.value.__cause__ is refused.value.error
-    assert refused.value.counted is refused.value.error.counted
     assert isinstance(refused.value, StrongRefError)
 
 

@@ -151,7 +151,7 @@ KNOWN = Outputs([(A, "x,y"), (B, "arn:b"), ({"Fn::Join": ["", [A, B]]}, "both"),
     ],
 )
 def test_a_tree_comes_to_what_its_parts_do(tree: Tree, expected: Json) -> None:
-    assert evaluate(tree, KNOWN) == expected
+    assert evaluate(tree, KNOWN.value) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_tree_comes_to_what_its_parts_do(tree: Tree, expected: Json) -> None:
 )
 def test_what_has_no_known_value_is_unknown(tree: Tree) -> None:
     with pytest.raises(Undetermined):
-        evaluate(tree, KNOWN)
+        evaluate(tree, KNOWN.value)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_has_no_known_value_is_unknown(tree: Tree) -> None:
 )
 def test_an_index_outside_of_the_list_is_reported_without_deployed_values(index: Tree, shown: str) -> None:
     with pytest.raises(SelectError, match="at least 0 and less than 2") as refused:
-        evaluate({"Fn::Select": [index, {"Fn::Split": [",", A]}]}, KNOWN)
+        evaluate({"Fn::Select": [index, {"Fn::Split": [",", A]}]}, KNOWN.value)
     assert shown in str(refused.value)
     assert "arn" not in str(refused.value) + repr(refused.value)
 

@@ -64,7 +64,7 @@ class _Network:
 def test_what_the_example_becomes_is_what_is_shown() -> None:
     manifest = read("link.yaml", (EXAMPLES / "manifests/link.yaml").read_bytes())
     objects = ManifestObjects(objects_in(read("web.yaml", (EXAMPLES / "objects/web.yaml").read_bytes())))
-    resolver = ReferenceResolver(load(GENERATOR.read_text(), str(GENERATOR)).kinds, objects, _Network())
+    resolver = ReferenceResolver(load(GENERATOR.read_text(), str(GENERATOR)).kinds, objects, _Network().get)
     (found,) = objects_in(manifest)
     outcome = resolver.resolve(found.content)
     assert outcome.problems == ()

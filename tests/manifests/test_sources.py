@@ -208,8 +208,10 @@ def test_a_secret_that_may_not_be_read_is_reported(clients: Watched) -> None:
         SecretSource(aws_of(clients)).fetch(token("${secret:db}"))
 
 
-def test_a_variable_is_read_and_a_missing_one_reported() -> None:
-    source = EnvironmentSource({"NAME": "value", "EMPTY": "", "BROKEN": "\udcff"})
+def test_a_variable_is_read_and_a_missing_one_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"NAME": "value", "EMPTY": "", "BROKEN": "\udcff"}.items():
+        monkeypatch.setenv(name, value)
+    source = EnvironmentSource()
     source.prefetch([])
     assert [source.fetch(Token("env", name)) for name in ("NAME", "EMPTY")] == ["value", ""]
     with pytest.raises(NoSuchVariableError, match="The environment variable GONE is not set"):
@@ -229,7 +231,7 @@ def test_a_variable_is_read_and_a_missing_one_reported() -> None:
 def test_a_reference_that_a_source_does_not_understand_is_reported(clients: Watched, text: str) -> None:
     aws = aws_of(clients)
     outputs = StackOutputs(aws)
-    sources = (outputs, StackAttributes(outputs), ParameterSource(aws), SecretSource(aws), EnvironmentSource({}))
+    sources = (outputs, StackAttributes(outputs), ParameterSource(aws), SecretSource(aws), EnvironmentSource())
     (source,) = [each for each in sources if each.scheme == token(text).scheme]
     with pytest.raises(BadTokenError, match="is not a valid token: it should look like"):
         source.fetch(token(text))

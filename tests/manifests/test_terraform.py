@@ -16,7 +16,7 @@ from moto import mock_aws
 
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.text import REASON_LIMIT
 from strongref_cdk8s import errors as cdk8s_errors
 from strongref_manifests import errors
@@ -123,7 +123,6 @@ def test_a_value_is_found_by_its_address_and_keeps_its_type(reference: str, expe
 def test_what_is_sensitive_is_refused_unless_it_is_asked_for(reference: str, part: str | None, name: str) -> None:
     with pytest.raises(SensitiveError, match="is not given out") as refused:
         value(reference, name)
-    assert refused.value.counted is ErrorMetric.REJECTED
     assert refused.value.part == (part or "")
     assert "Give --allow with this address" in str(refused.value)
     assert not any(secret in str(refused.value) + repr(refused.value) for secret in SECRETS)
@@ -607,7 +606,6 @@ LONG = "x" * 5000
 )
 def test_an_error_is_short_whatever_it_is_about(error: StrongRefError) -> None:
     assert len(str(error)) < REASON_LIMIT
-    assert error.counted is ErrorMetric.REJECTED
 
 
 # Where states come from.

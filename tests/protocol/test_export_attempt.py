@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
@@ -46,15 +46,23 @@ if TYPE_CHECKING:
 
 
 def attempt(places: EventPlaces, notices: list[Notice] | None = None) -> ExportAttempt:
-    ports = replace(places.ports, notify=[].append if notices is None else notices.append)
+    notices = [] if notices is None else notices
+    ports = replace(places.ports, notify=notices.append)
     return ExportAttempt(ports, places.event, places.wanted, places.clock, EPOCH, may_have_written=False, places=places)
 
 
-def test_calls_behind_fences_renew_them() -> None:
-    world = World()
-    acting, lease = attempt(world.places()), FakeClock()
-    assert acting._clock([FencedStore(cast("Any", None), lease)]) is lease
-    assert acting._clock([]) is world.cloud.clock
+def test_calls_behind_fences_renew_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, lease, clocks = World(), FakeClock(), []
+
+    def read(_self: ExportAttempt, _fenced: object, clock: FakeClock) -> NoReturn:
+        clocks.append(clock)
+        raise MustWaitError
+
+    monkeypatch.setattr(ExportAttempt, "_read_completely", read)
+    for fenced in ([FencedStore(cast("Any", None), lease)], []):
+        with pytest.raises(MustWaitError):
+            attempt(world.places()).carry_out(fenced)
+    assert clocks == [lease, world.cloud.clock]
 
 
 @pytest.mark.parametrize("residual", [True, False])
@@ -102,7 +110,7 @@ def test_what_was_written_is_known_from_what_is_read_or_from_before(before: bool
         world.export(US, "1")
     places, clock = world.places(CREATE), world.cloud.clock
     acting = replace(attempt(places), may_have_written=before)
-    acting._read([FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited])
+    acting._read([FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited], clock)
     assert acting.may_have_written is after
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -187,11 +188,10 @@ def finished(world: World, after: float) -> Callable[[float], None]:
 
 @pytest.mark.parametrize(("after", "asks"), [(0, False), (2, False), (4, True), (8, True)])
 def test_who_has_waited_for_longer_than_reads_lag_asks_whether_anybody_waits_for_it(after: float, asks: bool) -> None:
-    world, asked = World(producer=UPDATING if after else PRODUCER, lag=2.0), []
+    world, given_up = World(producer=UPDATING if after else PRODUCER, lag=2.0), Mock(return_value=False)
     world.clock.on_sleep = finished(world, after)
-    keeper = world.keeper(until=EPOCH + timedelta(minutes=1), is_given_up=lambda: bool(asked.append(1)))
-    keeper.make(HOLDS)
-    assert (bool(asked), world.calls) == (asks, [CREATE])
+    world.keeper(until=EPOCH + timedelta(minutes=1), is_given_up=given_up).make(HOLDS)
+    assert (given_up.called, world.calls) == (asks, [CREATE])
 
 
 def test_who_may_not_wait_reports_at_once_what_it_would_wait_for() -> None:

@@ -63,7 +63,7 @@ def metrics(capsys: pytest.CaptureFixture[str]) -> dict[str, float]:
 
 def handled(bus: WatchingBus, outcome: Response | Exception, server: ResponseServer, seconds: float = 900) -> None:
     """Have a function handle an event whose use case notices something, and then ends like this."""
-    outbox = Outbox(bus)
+    outbox = Outbox(bus.put)
 
     def handle(_event: Event, _clock: Clock) -> Response:
         outbox(PROPAGATED)
@@ -113,7 +113,7 @@ def test_a_bus_that_fails_changes_no_response_and_is_counted(
 
 def test_a_warm_function_does_not_send_a_notice_again(server: ResponseServer) -> None:
     bus = WatchingBus()
-    outbox = Outbox(bus)
+    outbox = Outbox(bus.put)
 
     def handle(event: Event, _clock: Clock) -> Response:
         if event.request_id == "first":
@@ -164,7 +164,7 @@ BUSY = JanitorProgress(("c", "C"), 5, (Finding(FindingType.ORPHANED, A),), busy=
 
 def test_the_janitor_sends_one_notice_of_repairs_and_one_of_findings() -> None:
     bus = WatchingBus()
-    ScheduledFunction(Janitor(STALE, DIFFERENT, BUSY, STALE), lambda *_: None, Outbox(bus))({}, FakeContext())
+    ScheduledFunction(Janitor(STALE, DIFFERENT, BUSY, STALE), lambda *_: None, Outbox(bus.put))({}, FakeContext())
     found = {notice.type: [each["finding"] for each in detail_of(notice)["findings"]] for notice in bus.sent}
     assert found == {
         NoticeType.REPAIRS_MADE: ["stale-claim", "stale-claim"],
@@ -175,13 +175,13 @@ def test_the_janitor_sends_one_notice_of_repairs_and_one_of_findings() -> None:
 
 def test_a_janitor_that_finds_nothing_sends_nothing() -> None:
     bus = WatchingBus()
-    ScheduledFunction(Janitor(), lambda *_: None, Outbox(bus))({}, FakeContext())
+    ScheduledFunction(Janitor(), lambda *_: None, Outbox(bus.put))({}, FakeContext())
     assert bus.sent == []
 
 
 def test_each_invocation_of_the_janitor_sends_what_it_found_itself() -> None:
     bus = WatchingBus()
-    function = ScheduledFunction(Janitor(STALE, error=OUT_OF_TIME), lambda *_: None, Outbox(bus))
+    function = ScheduledFunction(Janitor(STALE, error=OUT_OF_TIME), lambda *_: None, Outbox(bus.put))
     function({}, FakeContext())
     function({}, FakeContext())
     assert [len(detail_of(notice)["findings"]) for notice in bus.sent] == [1, 1]
@@ -189,7 +189,7 @@ def test_each_invocation_of_the_janitor_sends_what_it_found_itself() -> None:
 
 def test_a_bus_that_fails_does_not_fail_the_janitor(capsys: pytest.CaptureFixture[str]) -> None:
     bus = WatchingBus(error=ValueError("s3cret"))
-    ScheduledFunction(Janitor(STALE, DIFFERENT), lambda *_: None, Outbox(bus))({}, FakeContext())
+    ScheduledFunction(Janitor(STALE, DIFFERENT), lambda *_: None, Outbox(bus.put))({}, FakeContext())
     assert metrics(capsys)["NoticesDropped"] == 2
 
 
@@ -199,5 +199,5 @@ def test_a_janitor_that_fails_reports_what_it_had_done() -> None:
 
     bus = WatchingBus()
     with pytest.raises(ExportsInUseError):
-        ScheduledFunction(Janitor(STALE, error=IN_USE), fail, Outbox(bus))({}, FakeContext())
+        ScheduledFunction(Janitor(STALE, error=IN_USE), fail, Outbox(bus.put))({}, FakeContext())
     assert [notice.type for notice in bus.sent] == [NoticeType.REPAIRS_MADE]

@@ -47,7 +47,7 @@ class HangingBus:
 
 
 def filled(bus: Any, *notices: Notice) -> Outbox:
-    outbox = Outbox(bus)
+    outbox = Outbox(bus and bus.put)
     for notice in notices or (REFUSED, PROPAGATED):
         outbox(notice)
     return outbox
@@ -77,7 +77,7 @@ def test_what_was_collected_is_sent_in_one_call_and_only_once() -> None:
 
 def test_without_notices_nothing_is_called() -> None:
     bus = RecordingBus()
-    assert Outbox(bus).send() == 0
+    assert Outbox(bus.put).send() == 0
     assert bus.calls == []
 
 

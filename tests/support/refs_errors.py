@@ -74,7 +74,7 @@ def refused(spec: str, value: Json = "", kind: str = "VPCLink", group: str = API
     def make() -> StrongRefError:
         source: TokenSource = _Stack(value)
         generator = load(GENERATOR.read_text(), str(GENERATOR))
-        resolver = ReferenceResolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source))
+        resolver = ReferenceResolver(generator.kinds, ManifestObjects(_OBJECTS), StackValues(lambda _: source).get)
         content = {
             "apiVersion": f"{group}/v1alpha1",
             "kind": kind,

@@ -31,7 +31,7 @@ class StrongRefError(Exception):
     depends on more than its fields, the class builds it in `__str__`.
     """
 
-    counted: ClassVar[ErrorMetric] = ErrorMetric.ERRORS
+    counted: ClassVar[ErrorMetric] = ErrorMetric.ERRORS  # by the functions: tools on people's machines count nothing
     sentence: ClassVar[str] = ""  # as `filled` reads it
 
     def __init_subclass__(cls) -> None:

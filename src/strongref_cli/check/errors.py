@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 class CheckError(StrongRefError):
     """The root of errors of `strongref check`."""
-
-    counted = ErrorMetric.REJECTED
 
 
 class UnexpandableLoopError(CheckError):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from strongref.macro.template import mapped
 from strongref_toolkit.intrinsics import joined
 
 if TYPE_CHECKING:
@@ -79,22 +80,14 @@ def text_of(scalar: object) -> str:
 
 def sent(value: Evaluated) -> Evaluated:
     """A value as CloudFormation sends it to a custom resource; parts of it may be unknown."""
-    if isinstance(value, dict):
-        return {key: sent(below) for key, below in value.items()}
-    if isinstance(value, list):
-        return [sent(item) for item in value]
-    return value if value is None or isinstance(value, Unknown) else text_of(value)
+    found: Evaluated = mapped(value, lambda each: each if each is None or isinstance(each, Unknown) else text_of(each))
+    return found
 
 
 def expression_of(value: Evaluated) -> Json:
     """A value with its unknown parts as expressions: equal for values that are computed in the same way."""
-    if isinstance(value, Unknown):
-        return {"?": value.expression}
-    if isinstance(value, dict):
-        return {key: expression_of(below) for key, below in value.items()}
-    if isinstance(value, list):
-        return [expression_of(item) for item in value]
-    return value if value is None else text_of(value)
+    found: Json = mapped(sent(value), lambda each: {"?": each.expression} if isinstance(each, Unknown) else each)
+    return found
 
 
 def unknowns_in(value: Evaluated) -> Iterator[Unknown]:

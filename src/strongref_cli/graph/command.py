@@ -10,7 +10,7 @@ from strongref_cli.graph.formats.json_document import graph_as_json, order_as_js
 from strongref_cli.graph.formats.mermaid import as_mermaid
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.exports import graph_of
-from strongref_cli.overview.order import Order, delete_order, deploy_order
+from strongref_cli.overview.graph import Order, delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_text
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref_toolkit.errors import AwsCallError
 
 
 class InstallError(StrongRefError):
     """The root of this package's errors: one region's, or the suite's."""
-
-    counted = ErrorMetric.ERRORS
 
 
 class DeploymentFailedError(InstallError):

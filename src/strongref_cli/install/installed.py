@@ -14,9 +14,8 @@ from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE, ReadLag
 from strongref.runtime.outbox import Outbox
 from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
-from strongref_cli.install.removal import Leftovers
+from strongref_cli.install.removal import Leftovers, Use, use_of
 from strongref_cli.install.stacks import RegionStacks
-from strongref_cli.install.usage import ListedResource, Use, importing, use_of
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 
@@ -42,14 +41,15 @@ def uses(stacks: RegionStacks, installation: str) -> list[Use]:
 
     Every stack's resources are listed: what strongref stores does not know lookups, weak imports, and empty Exports.
     """
-    imports = importing({export: stacks.importers(export) for export in EXPORTS})
+    importers = {export: stacks.importers(export) for export in EXPORTS}
     found = []
     for name, arn in sorted(stacks.names().items()):
         if name == installation:
             continue
-        resources, mine = list(map(ListedResource.of, stacks.resources(arn))), imports.get(name, set())
-        transforms = () if use_of(name, resources, mine, ()) else stacks.transforms(arn)
-        found.append(use_of(name, resources, mine, transforms))
+        resources = list(stacks.resources(arn))
+        imports = [export for export, users in importers.items() if name in users]
+        transforms = () if use_of(name, resources, imports, ()) else stacks.transforms(arn)
+        found.append(use_of(name, resources, imports, transforms))
     return [each for each in found if each]
 
 
@@ -76,7 +76,7 @@ def notify(session: ToolSession, region: str, notice: Notice) -> None:
         logger.warning("Notices were not sent", extra={"detail_types": [notice.type.value], "error": str(error)})
         return
     if bus:
-        outbox = Outbox(EventBus(bus, region, session.clients.events))
+        outbox = Outbox(EventBus(bus, region, session.clients.events).put)
         outbox(notice)
         outbox.send()
 

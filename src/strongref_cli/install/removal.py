@@ -1,19 +1,63 @@
-"""Whether an installation may go, and what stays behind. Pure."""
+"""Whether an installation may go: which stacks of its region need the functions, and what stays behind. Pure.
+
+CloudFormation calls a function to delete its custom resources, so a function has to outlive them: without it their
+stacks cannot be deleted, and CloudFormation waits an hour for each. How a template came by the service token does not
+matter: every physical ID that the functions return begins with `strongref-`, and a resource that has none yet is found
+by its type.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strongref.contract.hold_stacks import HOLD_STACK
+from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
+from strongref.macro.template import MACRO
+from strongref.text import some
 from strongref_cli.install.plan import BAD, IN_REVIEW, Found, RegionOutcome, RegionResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from strongref_cli.install.usage import Use
+    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef
 
+PHYSICAL_IDS = ("strongref-export/", "strongref-import/", "strongref-lookup/")
+TYPES = (EXPORT_TYPE, IMPORT_TYPE, "Custom::ResourceLookup")
 WITHOUT_FUNCTIONS = ("ROLLBACK_COMPLETE", IN_REVIEW)
 """Statuses of a stack that has no functions, so nothing can need them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A stack that needs the suite in its region."""
+
+    stack: str  # its name
+    reasons: tuple[str, ...]  # what for, as in `Custom::CrossRegionExport (Exports)`
+
+    def __str__(self) -> str:
+        return f"{self.stack}: {some(self.reasons, 5)}"
+
+
+def is_served(resource: StackResourceSummaryTypeDef) -> bool:
+    """Whether one of the functions has made a resource, or is making it: then it has no physical ID yet."""
+    return resource.get("PhysicalResourceId", "").startswith(PHYSICAL_IDS) or resource["ResourceType"] in TYPES
+
+
+def use_of(
+    stack: str, resources: Iterable[StackResourceSummaryTypeDef], imports: Collection[str], transforms: Collection[str]
+) -> Use | None:
+    """What a stack needs the suite for; None if for nothing.
+
+    `imports` are the suite's CloudFormation exports that it imports, `transforms` the macros of its template.
+    """
+    served = [f"{each['ResourceType']} ({each['LogicalResourceId']})" for each in resources if is_served(each)]
+    reasons = served + (["holds an Export of this region"] if stack.startswith(HOLD_STACK) else [])
+    if not reasons:
+        reasons += [f"imports {name}" for name in sorted(imports)]
+    if not reasons and MACRO in transforms:
+        reasons.append(f"uses the macro {MACRO}")
+    return Use(stack, tuple(reasons)) if reasons else None
 
 
 @dataclass(frozen=True, slots=True)

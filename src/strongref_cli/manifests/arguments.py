@@ -9,6 +9,7 @@ from strongref_cli.terminal.options import (
     Commands,
     add_command,
     add_consumer,
+    add_options,
     add_output,
     add_profile,
     add_region,
@@ -74,8 +75,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
     add_region(resolve, "the region of references that name none")
-    add_role(resolve)
-    add_profile(resolve)
+    add_options(resolve, add_role, add_profile)
     resolve.set_defaults(run="manifests.refs_resolve:resolve_references", extra="refs")
 
 
@@ -97,6 +97,5 @@ def add_resolve(commands: Commands) -> None:
     claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; takes no manifests")
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     add_region(resolve, "the region of tokens that name none")
-    add_role(resolve)
-    add_profile(resolve)
+    add_options(resolve, add_role, add_profile)
     resolve.set_defaults(run="manifests.resolve:resolve_tokens", extra="manifests")

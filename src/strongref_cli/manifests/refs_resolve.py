@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref_cli.manifests.arguments import CLAIM
@@ -22,7 +22,7 @@ from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import Condition, ReferenceResolver
-from strongref_manifests.refs.wiring import StackSources, cluster, generators
+from strongref_manifests.refs.wiring import cluster, generators, stack_values
 from strongref_manifests.resolution import files
 from strongref_toolkit.errors import UsageError
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from strongref_manifests.refs.base import Kind, ObjectSource, Subject, ValueSource
+    from strongref_manifests.refs.base import ObjectSource, Subject
     from strongref_manifests.text.manifests import Manifest
     from strongref_toolkit.session import ToolSession
 
@@ -39,7 +39,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     _check_given(asked)
     kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
     paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
-    stacks = StackSources(
+    stacks = stack_values(
         consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
     )
     claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
@@ -47,9 +47,9 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     given, unread_too = read_manifests(others) if others else ([], [])
     unread += unread_too
     objects, namespace = _objects(asked, manifests, given)
-    run = _Resolution(manifests, kinds, objects, stacks.values, namespace)
+    resolver = ReferenceResolver(kinds, objects, stacks.get, namespace=namespace)
     with progress("Resolving references"):
-        attempt = run.attempt()
+        attempt = _attempt(manifests, resolver)
     if asked.conditions:
         _print_conditions(attempt)
     for each in attempt.ignored:
@@ -58,7 +58,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
         return failed(unread, attempt.failures, "problem")
 
     def again() -> list[str]:
-        claimed = run.attempt()
+        claimed = _attempt(manifests, resolver)
         if claimed.failures:
             raise _UnresolvedError(claimed.failures)
         return claimed.texts
@@ -101,32 +101,24 @@ class _Attempt:
     failures: list[str] = field(default_factory=list)  # all other problems
 
 
-class _Resolution(NamedTuple):
-    manifests: Sequence[Manifest]
-    kinds: Sequence[Kind]
-    objects: ObjectSource
-    values: ValueSource
-    namespace: str
-
-    def attempt(self) -> _Attempt:
-        resolver = ReferenceResolver(self.kinds, self.objects, self.values, namespace=self.namespace)
-        attempt = _Attempt()
-        for manifest in self.manifests:
-            placed: list[PlacedEdit] = []
-            for found in objects_in(manifest):
-                outcome = resolver.resolve(found.content)
-                attempt.failures += [f"{found.where}: {problem}" for problem in outcome.problems]
-                attempt.ignored += [f"{found.where}: {problem}" for problem in outcome.ignored]
-                placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
-                if outcome.condition:
-                    attempt.conditions.append((found, outcome.subject, outcome.condition))
-            attempt.filled += len(placed)
-            written = rewritten(manifest, placed)
-            attempt.texts.append(written.text)
-            attempt.failures += [
-                f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
-            ]
-        return attempt
+def _attempt(manifests: Sequence[Manifest], resolver: ReferenceResolver) -> _Attempt:
+    attempt = _Attempt()
+    for manifest in manifests:
+        placed: list[PlacedEdit] = []
+        for found in objects_in(manifest):
+            outcome = resolver.resolve(found.content)
+            attempt.failures += [f"{found.where}: {problem}" for problem in outcome.problems]
+            attempt.ignored += [f"{found.where}: {problem}" for problem in outcome.ignored]
+            placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
+            if outcome.condition:
+                attempt.conditions.append((found, outcome.subject, outcome.condition))
+        attempt.filled += len(placed)
+        written = rewritten(manifest, placed)
+        attempt.texts.append(written.text)
+        attempt.failures += [
+            f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
+        ]
+    return attempt
 
 
 def _objects(

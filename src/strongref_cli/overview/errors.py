@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.text import cut, did_you_mean, some
 from strongref_toolkit.errors import UsageError
 
@@ -22,7 +22,6 @@ class NoSuchNameError(UsageError):
 class NotFoundWhereReadError(StrongRefError):
     """A name was not found, but it may exist in a region that could not be read."""
 
-    counted = ErrorMetric.ERRORS
     problem: str  # what was not found, sentences
     unread: Sequence[str]  # the regions
 

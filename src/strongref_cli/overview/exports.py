@@ -253,9 +253,7 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unr
         for claim in value.claims:
             if claim.state is ImportState.STALE:
                 continue
-            importer = participant_of(claim.importer)
-            participants.add(importer)
-            claims[producer, importer, value.region].append((attribute_name(value.key), claim))
+            claims[producer, participant_of(claim.importer), value.region].append((attribute_name(value.key), claim))
     references = [
         Reference(
             producer,
@@ -267,4 +265,4 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unr
         )
         for (producer, importer, region), found in claims.items()
     ]
-    return Graph(tuple(sorted(participants)), tuple(sorted(references)), as_of, unread)
+    return Graph(tuple(participants), tuple(references), as_of, unread)

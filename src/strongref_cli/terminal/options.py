@@ -13,7 +13,7 @@ from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from strongref.untyped import Untyped
 
@@ -135,6 +135,12 @@ def add_command(commands: Commands, name: str, summary: str, **more: Any) -> arg
 def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:
     """Add an option that may be given several times: its value is a list, which is empty without it."""
     options.add_argument(flag, action="append", default=[], help=summary, **more)
+
+
+def add_options(command: argparse.ArgumentParser, *options: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Add options that many commands have, in this order."""
+    for add in options:
+        add(command)
 
 
 def add_regions(command: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ resource*, and the *path* of the value in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
@@ -190,12 +190,8 @@ class ObjectSource(Protocol):
         """The object. Raises `StrongRefError` if it does not exist (`errors.NoSuchObjectError`), or cannot be read."""
 
 
-class ValueSource(Protocol):
-    """Where values other than those of Kubernetes objects are read: stacks and their exports."""
+ValueSource: TypeAlias = "Callable[[Mapping[str, Any]], str | Sequence[str]]"
+"""Returns what the `from` of a reference names other than a Kubernetes object: the value of a stack, or of an export.
 
-    def get(self, given: Mapping[str, Any]) -> str | Sequence[str]:
-        """The value that the `from` of a reference names.
-
-        Raises:
-            StrongRefError: it does not exist, or cannot be read.
-        """
+It raises `StrongRefError` if there is none, or it cannot be read.
+"""

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.memo import Memo
+from strongref_manifests.refs import errors
 from strongref_manifests.refs.cluster_api import ClusterApi
-from strongref_manifests.refs.errors import (
-    ClusterConfigError,
-    KindNotInstalledError,
-    NoSuchObjectError,
-    RefsError,
-    UnauthorizedError,
-    UnreachableError,
-)
 from strongref_manifests.refs.manifests import closest
 
 if TYPE_CHECKING:
@@ -33,7 +26,6 @@ _NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 _NAMESPACE = re.compile(rf"(?=.{{1,63}}\Z){_LABEL}")
 """Names of objects and of namespaces (Kubernetes: Object Names and IDs; RFC 1123); the client does not quote paths."""
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -55,7 +47,7 @@ class ClusterObjects:
         self._objects: Memo[ObjectKey, Manifest] = Memo()
         self._resources: Memo[tuple[str, str], Any] = Memo()
         self._names: Memo[tuple[str, str, str], list[str]] = Memo()
-        self._lost: RefsError | None = None
+        self._lost: errors.RefsError | None = None
 
     def get(self, key: ObjectKey) -> Manifest:
         """As `base.ObjectSource`.
@@ -78,21 +70,21 @@ class ClusterObjects:
                     return found
             names = self._names.get((key.group, key.kind, key.namespace), lambda: self._some_names(resource, key))
             close = closest(key.name, names)
-        raise NoSuchObjectError(key, f"the cluster {self._api.server}", close)
+        raise errors.NoSuchObjectError(key, f"the cluster {self._api.server}", close)
 
-    def _ask(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _ask(self, ask: Callable[..., T], *args: Any) -> T:
         if self._lost:
             raise self._lost
         try:
-            return ask(*args, **kwargs)
-        except (UnreachableError, UnauthorizedError, ClusterConfigError) as error:
+            return ask(*args)
+        except (errors.UnreachableError, errors.UnauthorizedError, errors.ClusterConfigError) as error:
             self._lost = error
             raise
 
     def _resource(self, key: ObjectKey) -> Resource:
         found = self._ask(self._api.find, key.group, key.kind)
         if found is None:
-            raise KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group)
+            raise errors.KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group)
         return found
 
     def _some_names(self, resource: Resource, key: ObjectKey) -> list[str]:
@@ -102,7 +94,7 @@ class ClusterObjects:
         for _ in range(PAGES):
             try:
                 names, after = self._ask(self._api.names, resource, key.namespace, after)
-            except RefsError:
+            except errors.RefsError:
                 break
             found += names
             if not after:

@@ -22,14 +22,8 @@ from kubernetes.dynamic import DynamicClient, Resource
 from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, ResourceNotFoundError
 from kubernetes.dynamic.resource import ResourceInstance
 
+from strongref_manifests.refs import errors
 from strongref_manifests.refs.cluster_config import Connection, quiet
-from strongref_manifests.refs.errors import (
-    AnsweredError,
-    DeniedError,
-    NotTheApiError,
-    UnauthorizedError,
-    UnreachableError,
-)
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
@@ -106,7 +100,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         except NotFoundError:
             return None
         if (found.get("kind"), mapping(found.get("metadata")).get("name")) != (resource.kind, name):
-            raise NotTheApiError(self.server, asked.action)
+            raise errors.NotTheApiError(self.server, asked.action)
         return found  # type: ignore[no-any-return]
 
     def names(self, resource: Resource, namespace: str, after: str = "") -> tuple[list[str], str]:
@@ -142,7 +136,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             if answer.status not in _LATER or not seconds:
                 break
             if int(seconds[0]) > PATIENCE:
-                raise AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
+                raise errors.AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
             sleep(int(seconds[0]))
             answer = self._send(asked, send)
         return answered_as(self, self._content(asked, answer))
@@ -159,24 +153,24 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         except (transport.HTTPError, HTTPException, OSError, ValueError) as error:
             problem = _unreached(error)
         # Raised outside of the handlers: the client's error, which quotes the request, must not be its context.
-        raise UnreachableError(self.server, asked.action, problem)
+        raise errors.UnreachableError(self.server, asked.action, problem)
 
     def _content(self, asked: _Request, answer: _Answer) -> Mapping[str, Any]:
         status = answer.status
         if status in _GONE and asked.kind != "APIGroupList":
             raise NotFoundError(ApiException(status=HTTPStatus.NOT_FOUND))
         if status == HTTPStatus.FORBIDDEN and asked.right:
-            raise DeniedError(self.server, asked.action, *asked.right)
+            raise errors.DeniedError(self.server, asked.action, *asked.right)
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            raise UnauthorizedError(self.server, asked.action, status)
+            raise errors.UnauthorizedError(self.server, asked.action, status)
         if status != HTTPStatus.OK and status not in _GONE:
-            raise AnsweredError(self.server, asked.action, status)
+            raise errors.AnsweredError(self.server, asked.action, status)
         try:
             content = json.loads(answer.data)
         except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or (asked.kind and content.get("kind") != asked.kind):
-            raise NotTheApiError(self.server, asked.action)
+            raise errors.NotTheApiError(self.server, asked.action)
         return content
 
     def _discover(self, discover: Callable[[], T], action: str) -> T | None:
@@ -186,7 +180,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             return None
         except _UNEXPECTED:
             pass
-        raise NotTheApiError(self.server, action)
+        raise errors.NotTheApiError(self.server, action)
 
 
 def _discovery(path: str) -> _Request:

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
-from strongref.errors import BadRequestError, ErrorMetric, StrongRefError
+from strongref.errors import BadRequestError, StrongRefError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, did_you_mean, filled, some
 from strongref_manifests.refs.names import dotted
 
@@ -28,8 +28,6 @@ _NAME = 100
 
 class RefsError(StrongRefError):
     """The root of all errors of reference fields."""
-
-    counted = ErrorMetric.REJECTED
 
 
 # What describes reference fields.
@@ -296,7 +294,6 @@ class ClusterConfigError(RefsError):
 class ClusterError(RefsError):
     """The root of what a cluster answers, or fails to answer."""
 
-    counted = ErrorMetric.ERRORS
     server: str  # its address
     action: str  # the request, as in `get securitygroups.ec2.services.k8s.aws default/web`
 
@@ -335,7 +332,6 @@ class DeniedError(ClusterError):
 
 
 class KindNotInstalledError(ClusterError):
-    counted = ErrorMetric.REJECTED
     kind: str
     group: str
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
@@ -108,15 +108,11 @@ class ManifestObjects:
         key = (wanted.group, wanted.kind, wanted.namespace, wanted.name)
         found = next((tier[key] for tier in self._tiers if key in tier), ())
         if not found:
-            raise NoSuchObjectError(wanted, "the manifests given", self._close(wanted))
+            names = [name for tier in self._tiers for *kin, name in tier if tuple(kin) == key[:3]]
+            raise NoSuchObjectError(wanted, "the manifests given", closest(wanted.name, names))
         if any(other.content != found[0].content for other in found):
             raise AmbiguousObjectError(wanted, [each.where for each in found])
         return found[0].content
-
-    def _close(self, wanted: ObjectKey) -> Sequence[str]:
-        """Names of objects of that kind that are like it, in its namespace."""
-        kin = (wanted.group, wanted.kind, wanted.namespace)
-        return closest(wanted.name, [name for tier in self._tiers for *same, name in tier if tuple(same) == kin])
 
 
 def closest(name: str, there: Iterable[str]) -> list[str]:

@@ -25,7 +25,6 @@ _ADDED = {"custom_field", "from", "is_attribute", "type"}
 """What an entry of generator.yaml has if it adds a field to those that the creating operation takes."""
 
 _BOTOCORE_NAMES = {
-    "applicationinsights": "application-insights",
     "cloudwatchlogs": "logs",
     "cognitoidentityprovider": "cognito-idp",
     "documentdb": "docdb",

@@ -14,19 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from strongref.errors import StrongRefError
 from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
+from strongref_manifests.refs import errors
 from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, path_text
-from strongref_manifests.refs.errors import (
-    FieldError,
-    InvalidReferenceError,
-    ResourceReferenceCrossNamespaceNotAllowedError,
-    ResourceReferenceMissingTargetFieldError,
-    ResourceReferenceNotSyncedError,
-    ResourceReferenceOrIDRequiredError,
-    ResourceReferenceTerminalError,
-    TargetNotStringError,
-    UnknownKindError,
-    UnreadableReferenceError,
-)
 from strongref_manifests.refs.names import is_same, plural
 from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
@@ -36,7 +25,7 @@ if TYPE_CHECKING:
     from strongref_manifests.refs.base import DocumentPath, FieldLocation, Manifest, ObjectSource, ValueSource
 
 _ANNOTATIONS = "services.k8s.aws/"
-_FINAL = (ResourceReferenceTerminalError, ResourceReferenceCrossNamespaceNotAllowedError)
+_FINAL = (errors.ResourceReferenceTerminalError, errors.ResourceReferenceCrossNamespaceNotAllowedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +110,9 @@ class ReferenceResolver:
             kind = Kind(subject.group, subject.kind, ())
         if kind is None:
             stray = next(find_references(manifest.get("spec")), None) if subject.group.endswith(ACK_GROUPS) else None
-            return ObjectResolution(subject, problems=(UnknownKindError(subject, path_text(stray)),) if stray else ())
+            return ObjectResolution(
+                subject, problems=(errors.UnknownKindError(subject, path_text(stray)),) if stray else ()
+            )
         checked = check(kind, subject, manifest)
         problems: list[StrongRefError] = list(checked.problems)
         edits: list[Edit] = []
@@ -133,10 +124,14 @@ class ReferenceResolver:
                 edits.append(_edit(field.location, [each for each in found if isinstance(each, tuple)]))
         condition = references_resolved(problems) if checked.referring else None
         if _ignores_errors(manifest, subject):
-            problems = [each for each in problems if not isinstance(each, ResourceReferenceOrIDRequiredError)]
+            problems = [each for each in problems if not isinstance(each, errors.ResourceReferenceOrIDRequiredError)]
             # A reference to a stack cannot stay: no controller resolves it.
             to_objects = all(target.stack is None for field in checked.fields for target in field.targets)
-            if to_objects and problems and all(isinstance(each, FieldError) and each.is_upstream for each in problems):
+            if (
+                to_objects
+                and problems
+                and all(isinstance(each, errors.FieldError) and each.is_upstream for each in problems)
+            ):
                 return ObjectResolution(subject, condition=condition, ignored=tuple(problems))
         return ObjectResolution(subject, () if problems else tuple(edits), tuple(problems), condition)
 
@@ -157,10 +152,10 @@ class ReferenceResolver:
             if target.stack is not None:
                 return self._stack_value(location, target.path, target.stack)
             return (self._object_value(location, target.name),)
-        except FieldError as error:
+        except errors.FieldError as error:
             return error
         except StrongRefError as error:
-            return UnreadableReferenceError(location, error)
+            return errors.UnreadableReferenceError(location, error)
 
     def _object_value(self, location: FieldLocation, name: str) -> str:
         reference = location.field.reference
@@ -174,15 +169,15 @@ class ReferenceResolver:
     def _stack_value(self, location: FieldLocation, path: DocumentPath, source: Mapping[str, Any]) -> tuple[str, ...]:
         if self._values is None:
             problem = "names a stack, but no source of stacks' values was given"
-            raise InvalidReferenceError(location, path_text(path), problem, "Name an object in from.name")
-        value = self._values.get(source)
+            raise errors.InvalidReferenceError(location, path_text(path), problem, "Name an object in from.name")
+        value = self._values(source)
         many = location.field.many
         several = tuple(value) if many and isinstance(value, list | tuple) else ()
         texts = (value,) if isinstance(value, str) else several
         if not texts or not all(isinstance(text, str) and text for text in texts):
             must_be = "a list of non-empty strings" if many else "one non-empty string"
             got = "an empty value" if value in ("", [], ()) else type_text(value)
-            raise InvalidReferenceError(
+            raise errors.InvalidReferenceError(
                 location, path_text(path), f"must name {must_be}, got {got}", "Name another one"
             )
         return texts
@@ -212,9 +207,9 @@ def _check_state(location: FieldLocation, key: ObjectKey, found: Manifest) -> No
         if isinstance(each, Mapping) and str(each.get("status")) == "True"
     }
     if "ACK.Terminal" in true:
-        raise ResourceReferenceTerminalError(location, key)
+        raise errors.ResourceReferenceTerminalError(location, key)
     if not location.field.reference.skip_state and "ACK.ResourceSynced" not in true:
-        raise ResourceReferenceNotSyncedError(location, key)
+        raise errors.ResourceReferenceNotSyncedError(location, key)
 
 
 def _copied_value(location: FieldLocation, key: ObjectKey, found: Manifest) -> str:
@@ -224,9 +219,9 @@ def _copied_value(location: FieldLocation, key: ObjectKey, found: Manifest) -> s
     for step in path.split("."):
         node = next((value for name, value in mapping(node).items() if is_same(name, step)), None)
     if node is None or node == "":
-        raise ResourceReferenceMissingTargetFieldError(location, key, path)
+        raise errors.ResourceReferenceMissingTargetFieldError(location, key, path)
     if not isinstance(node, str):
-        raise TargetNotStringError(location, key, path, type_text(node))
+        raise errors.TargetNotStringError(location, key, path, type_text(node))
     return node
 
 
@@ -242,5 +237,5 @@ def references_resolved(problems: Sequence[StrongRefError]) -> Condition:
     if not problems:
         return Condition("True")
     status = "False" if any(isinstance(each, _FINAL) for each in problems) else "Unknown"
-    texts = (each.upstream if isinstance(each, FieldError) else str(each) for each in problems)
+    texts = (each.upstream if isinstance(each, errors.FieldError) else str(each) for each in problems)
     return Condition(status, "Reference resolution failed", cut("; ".join(texts), REASON_LIMIT))

@@ -13,16 +13,8 @@ from typing import Any
 from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
+from strongref_manifests.refs import errors
 from strongref_manifests.refs.base import DocumentPath, Field, FieldLocation, Kind, Manifest, Subject, path_text
-from strongref_manifests.refs.errors import (
-    InvalidReferenceError,
-    NamelessReferenceError,
-    RefsError,
-    ResourceReferenceAndIDNotSupportedError,
-    ResourceReferenceCrossNamespaceNotAllowedError,
-    ResourceReferenceOrIDRequiredError,
-    UnknownReferenceFieldError,
-)
 from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map, type_text
 
 STACK = "stack"
@@ -64,21 +56,21 @@ class CheckedObject:
     # those with valid references, in the document's order, even if other fields have problems
     fields: tuple[FieldTargets, ...]
     # all of them; one for each path whose type is wrong, however many fields are below it
-    problems: tuple[RefsError, ...]
+    problems: tuple[errors.RefsError, ...]
     referring: bool  # whether there is any reference; an empty list is none
 
 
 def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:
     """Find an object's references, and everything that is wrong with them."""
     fields: list[FieldTargets] = []
-    problems: list[RefsError] = []
+    problems: list[errors.RefsError] = []
     known: set[DocumentPath] = set()
     wrong_types: set[DocumentPath] = set()
     referring = False
     spec = manifest.get("spec")
     for field in (each for each in kind.fields if each.can_refer):
         for found in _containers(field, subject, spec):
-            if isinstance(found, InvalidReferenceError):
+            if isinstance(found, errors.InvalidReferenceError):
                 if found.location.container not in wrong_types:
                     problems.append(found)
                     wrong_types.add(found.location.container)
@@ -153,7 +145,7 @@ def _items(node: object, path: DocumentPath) -> Iterator[tuple[DocumentPath, obj
 
 def _containers(
     field: Field, subject: Subject, node: object, path: DocumentPath = ("spec",)
-) -> Iterator[tuple[FieldLocation, Mapping[str, Any]] | InvalidReferenceError]:
+) -> Iterator[tuple[FieldLocation, Mapping[str, Any]] | errors.InvalidReferenceError]:
     """The maps that can have a field: one, or one for each item of the lists on its path; none if one is absent."""
     passed = sum(isinstance(step, str) for step in path) - 1
     lists, maps = _allowed(field, passed, path)
@@ -187,15 +179,15 @@ def _is_set(field: Field, value: object) -> bool:
 
 def _check(
     location: FieldLocation, container: Mapping[str, Any]
-) -> tuple[tuple[ReferenceTarget, ...], list[RefsError]]:
+) -> tuple[tuple[ReferenceTarget, ...], list[errors.RefsError]]:
     field = location.field
     identifier, reference = container.get(field.steps[-1]), container.get(field.reference_step)
     has_identifier, has_reference = _is_set(field, identifier), _is_set(field, reference)
-    problems: list[RefsError] = []
+    problems: list[errors.RefsError] = []
     if has_identifier and has_reference:
-        problems.append(ResourceReferenceAndIDNotSupportedError(location))
+        problems.append(errors.ResourceReferenceAndIDNotSupportedError(location))
     if field.required and not has_identifier and not has_reference:
-        problems.append(ResourceReferenceOrIDRequiredError(location))
+        problems.append(errors.ResourceReferenceOrIDRequiredError(location))
     if not has_reference:
         return (), problems
     path = (*location.container, field.reference_step)
@@ -207,16 +199,16 @@ def _check(
         else {path: reference}
     )
     read = [_target(location, where, item) for where, item in items.items()]
-    problems += [each for each in read if isinstance(each, RefsError)]
+    problems += [each for each in read if isinstance(each, errors.RefsError)]
     targets = tuple(each for each in read if isinstance(each, ReferenceTarget))
     if field.hook and any(each.stack is None for each in targets):
         problem = f"is resolved by the controller's own code (hook {field.hook}), and its result is not known here"
         fix = f"Set {cut(location.identifier_text, NAMES_LIMIT // 5)} directly"
-        return (), [*problems, InvalidReferenceError(location, location.reference_text, problem, fix)]
+        return (), [*problems, errors.InvalidReferenceError(location, location.reference_text, problem, fix)]
     return targets, problems
 
 
-def _target(location: FieldLocation, path: DocumentPath, item: object) -> ReferenceTarget | RefsError:
+def _target(location: FieldLocation, path: DocumentPath, item: object) -> ReferenceTarget | errors.RefsError:
     """What one reference names, or what is wrong with it."""
     if item is not None and not isinstance(item, Mapping):
         return _wrong_type(location, path, item, _ONE)
@@ -224,30 +216,34 @@ def _target(location: FieldLocation, path: DocumentPath, item: object) -> Refere
     outside = [key for key in _OUTSIDE if key in reference]
     if outside and "from" not in reference:
         problem = f"has {outside[0]} outside of from"
-        return InvalidReferenceError(location, path_text(path), problem, f"Write from: {{{outside[0]}: …}}")
+        return errors.InvalidReferenceError(location, path_text(path), problem, f"Write from: {{{outside[0]}: …}}")
     try:
         source = read_map(reference, _REFERENCE, path_text(path))["from"]
         if STACK in source:
             return ReferenceTarget((*path, "from"), stack=source)
         given = read_map(source, _OBJECT, path_text((*path, "from")))
     except BadRequestError as error:
-        return InvalidReferenceError(location, error.prop, error.problem)
+        return errors.InvalidReferenceError(location, error.prop, error.problem)
     return _object(location, path, given["name"], given["namespace"])
 
 
-def _object(location: FieldLocation, path: DocumentPath, name: str, namespace: str) -> ReferenceTarget | RefsError:
+def _object(
+    location: FieldLocation, path: DocumentPath, name: str, namespace: str
+) -> ReferenceTarget | errors.RefsError:
     if not name:
-        return NamelessReferenceError(location, path[-1] if isinstance(path[-1], int) else None)
+        return errors.NamelessReferenceError(location, path[-1] if isinstance(path[-1], int) else None)
     if namespace and namespace != location.subject.namespace:
-        return ResourceReferenceCrossNamespaceNotAllowedError(location, namespace, name)
+        return errors.ResourceReferenceCrossNamespaceNotAllowedError(location, namespace, name)
     return ReferenceTarget((*path, "from"), name)
 
 
-def _wrong_type(location: FieldLocation, path: DocumentPath, value: object, must_be: str) -> InvalidReferenceError:
-    return InvalidReferenceError(location, path_text(path), f"must be {must_be}, got {type_text(value)}")
+def _wrong_type(
+    location: FieldLocation, path: DocumentPath, value: object, must_be: str
+) -> errors.InvalidReferenceError:
+    return errors.InvalidReferenceError(location, path_text(path), f"must be {must_be}, got {type_text(value)}")
 
 
-def _stray(kind: Kind, subject: Subject, path: DocumentPath) -> RefsError:
+def _stray(kind: Kind, subject: Subject, path: DocumentPath) -> errors.RefsError:
     """What looks like a reference where the kind has none: below a map, of no field of the API, or misspelled."""
     steps = _steps(path)
     for field in kind.fields:
@@ -260,10 +256,10 @@ def _stray(kind: Kind, subject: Subject, path: DocumentPath) -> RefsError:
             fix = f"Set {cut(field.steps[-1], NAMES_LIMIT // 5)} directly"
         else:
             continue
-        return InvalidReferenceError(FieldLocation(subject, field, path[:-1]), path_text(path), problem, fix)
+        return errors.InvalidReferenceError(FieldLocation(subject, field, path[:-1]), path_text(path), problem, fix)
     existing = ["spec." + ".".join(field.reference_steps) for field in kind.fields if field.can_refer]
     close = get_close_matches("spec." + ".".join(steps), existing, 2, SIMILAR)
-    return UnknownReferenceFieldError(subject, path_text(path), close)
+    return errors.UnknownReferenceFieldError(subject, path_text(path), close)
 
 
 def _map_above(field: Field, steps: tuple[str, ...]) -> str:

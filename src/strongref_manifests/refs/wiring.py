@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import astuple
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,13 @@ class StackValues:
             return [str(item) for item in value]
         raise StackReferenceError(f"from.name {given['name']} is a map of exports. Name one of them, with dots")
 
+    @property
+    def exports(self) -> ExportSource:
+        """The source of exports; raises `UsageError` if there is no region to read them in."""
+        exports = self._source(EXPORT)
+        assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
+        return exports
+
 
 def parse_stack_reference(given: Mapping[str, Any]) -> Token:
     """The token that a `from` with a stack in it stands for. Raises `StackReferenceError` if it stands for none."""
@@ -170,25 +177,15 @@ def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, 
     return ClusterObjects(connection), connection.namespace
 
 
-class StackSources:
-    """Sources of stacks' values for one run. Without a reference to a stack they make no AWS call."""
+def stack_values(
+    *, consumer: str, sensitive: bool, region: str | None, role: str | None, session: ToolSession
+) -> StackValues:
+    """The values of stacks, with the arguments of `sources`. Without a reference to a stack, no AWS call is made."""
 
-    def __init__(
-        self, *, consumer: str, sensitive: bool, region: str | None, role: str | None, session: ToolSession
-    ) -> None:
-        """As `strongref_manifests.resolution.wiring.sources`."""
-        make = partial(sources, tf=(), consumer=consumer, region=region, role=role, session=session)
+    @cache
+    def source(scheme: str) -> TokenSource:
+        also = {scheme} & {EXPORT}
+        made = sources(also, tf=(), consumer=consumer, sensitive=sensitive, region=region, role=role, session=session)
+        return next(each for each in made if each.scheme == scheme)
 
-        @cache
-        def source(scheme: str) -> TokenSource:
-            return next(each for each in make({scheme} & {EXPORT}, sensitive=sensitive) if each.scheme == scheme)
-
-        self._source = source
-        self.values = StackValues(source)
-
-    @property
-    def exports(self) -> ExportSource:
-        """The source of exports; raises `UsageError` if there is no region to read them in."""
-        exports = self._source(EXPORT)
-        assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
-        return exports
+    return StackValues(source)

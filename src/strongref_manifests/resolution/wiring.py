@@ -28,15 +28,12 @@ class EnvironmentSource(TokenSource):
 
     scheme = ENV
 
-    def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
-        self._variables = variables
-
     def fetch(self, token: Token) -> str:
         """The variable's value, which may be empty."""
         name = matched(token, _NAME)[0]
-        if name not in self._variables:
+        if name not in os.environ:
             raise NoSuchVariableError(name)
-        value = self._variables[name]
+        value = os.environ[name]
         if any("\ud800" <= character <= "\udfff" for character in value):  # bytes that are no UTF-8
             raise NoSuchVariableError(name, "is no text in UTF-8")
         return value

@@ -98,7 +98,6 @@ class StackOutputs(TokenSource):
     def __init__(self, aws: Aws) -> None:
         self.aws = aws
         self.resources = StackResources(aws)
-        self._stacks: Memo[tuple[Where, str], Mapping[str, str]] = Memo()
 
     def value(self, stack: str, key: str, region: str | None = None, account: str | None = None) -> str:
         """The value of an output of a stack.
@@ -112,7 +111,7 @@ class StackOutputs(TokenSource):
         """
         try:
             where = self.aws.where(region, account)
-            outputs = self._stacks.get((where, stack), lambda: self._outputs(where, stack))
+            outputs = self._outputs(where, stack)
         except StackNotFoundError as error:
             raise OutputNotFetchedError(key, stack, hint=str(error)) from None
         except (AwsCallError, NotAStackError, ResourceNotFoundError) as error:

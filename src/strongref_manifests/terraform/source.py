@@ -15,15 +15,7 @@ from botocore.exceptions import BotoCoreError
 from strongref.aws.clients import Clients
 from strongref.memo import Memo
 from strongref.text import some
-from strongref_manifests.errors import (
-    NoSuchAddressError,
-    NoSuchStateAttributeError,
-    NoSuchStateError,
-    SensitiveError,
-    StateNotReadError,
-    StateTwiceError,
-    UnsetError,
-)
+from strongref_manifests import errors
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
 from strongref_manifests.terraform.states import StateValue, TerraformState, read_state
 from strongref_manifests.tokens import TF, Token, TokenSource
@@ -76,7 +68,7 @@ class TerraformStates(TokenSource):
         for each in given:
             name, where = _named(each, "=")
             if name in self._given:
-                raise StateTwiceError(name)
+                raise errors.StateTwiceError(name)
             self._given[name] = where
         self._aws = aws
         self._sensitive = sensitive
@@ -92,7 +84,7 @@ class TerraformStates(TokenSource):
     def value(self, reference: TerraformReference, name: str = "") -> Json:
         """What a reference means in the state of that name; errors as `read_at` and `value_of`."""
         if name not in self._given:
-            raise NoSuchStateError(name, list(self._given))
+            raise errors.NoSuchStateError(name, list(self._given))
         where = self._given[name]
         state = self._states.get(where, lambda: read_at(where, self._aws))
         allowed = [each for of, each in self._allowed if of in ("", name)]
@@ -117,7 +109,9 @@ def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
 def _object(where: str, aws: Callable[[], Aws]) -> bytes:
     found = _S3.fullmatch(where)
     if not found:
-        raise StateNotReadError(where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be")
+        raise errors.StateNotReadError(
+            where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be"
+        )
     bucket, key, region, account = found.group("bucket", "key", "region", "account")
     called = aws()
     try:
@@ -129,14 +123,14 @@ def _object(where: str, aws: Callable[[], Aws]) -> bytes:
         problem = type(error).__name__
     else:
         return content
-    raise StateNotReadError(where, problem)
+    raise errors.StateNotReadError(where, problem)
 
 
 def _file(where: str) -> bytes:
     try:
         return FilePath(where).read_bytes()
     except OSError as error:
-        raise StateNotReadError(where, os_problem(error)) from None
+        raise errors.StateNotReadError(where, os_problem(error)) from None
 
 
 def _named(text: str, mark: str) -> tuple[str, str]:
@@ -174,7 +168,7 @@ def value_of(
         _check_all(held, reference, path)
         _check_parts(held, reference, path, opened)
     if value is None:
-        raise UnsetError(str(reference))
+        raise errors.UnsetError(str(reference))
     return value
 
 
@@ -192,13 +186,13 @@ def _into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path,
         there = f"is a list of {len(value)}, which are counted from [0]" if value else "is an empty list"
     else:
         there = "is null" if value is None else "is a single value"
-    raise NoSuchStateAttributeError(address, path_text([step]), there)
+    raise errors.NoSuchStateAttributeError(address, path_text([step]), there)
 
 
 def _check_all(held: StateValue, reference: TerraformReference, path: Path) -> None:
     is_marked = _is_in(path, held.sensitive)
     if is_marked or _is_in(path, held.guessed):
-        raise SensitiveError(str(reference), is_guess=not is_marked)
+        raise errors.SensitiveError(str(reference), is_guess=not is_marked)
 
 
 def _check_parts(held: StateValue, reference: TerraformReference, path: Path, opened: Collection[Path]) -> None:
@@ -206,7 +200,7 @@ def _check_parts(held: StateValue, reference: TerraformReference, path: Path, op
         closed = [each[len(path) :] for each in paths if _is_in(each, [path]) and not _is_in(each, opened)]
         if closed:
             parts = some(sorted(map(path_text, closed)), 3)
-            raise SensitiveError(str(reference), parts, is_guess=paths is held.guessed)
+            raise errors.SensitiveError(str(reference), parts, is_guess=paths is held.guessed)
 
 
 def _is_in(path: Path, above: Iterable[Path]) -> bool:
@@ -214,7 +208,7 @@ def _is_in(path: Path, above: Iterable[Path]) -> bool:
     return any(path[: len(each)] == each for each in above)
 
 
-def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource) -> NoSuchAddressError:
+def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource) -> errors.NoSuchAddressError:
     """With the instances of the same resource, if it is only the keys that differ, or with what is called like it."""
     instances = [
         str(each)
@@ -224,7 +218,7 @@ def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource)
     close = instances or get_close_matches(str(target), map(str, state.held), 3)
     outputs = sum(not isinstance(each, TerraformResource) for each in state.held)
     holds = f"{_counted(len(state.held) - outputs, 'resource')} and {_counted(outputs, 'output')}"
-    return NoSuchAddressError(str(target), state.where, close, indexed=bool(instances), holds=holds)
+    return errors.NoSuchAddressError(str(target), state.where, close, indexed=bool(instances), holds=holds)
 
 
 def _counted(number: int, what: str) -> str:

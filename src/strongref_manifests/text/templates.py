@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
 from strongref.macro.references import is_reference, stem
+from strongref.macro.template import mapped
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Path, Scalar, line_of
@@ -187,8 +188,4 @@ def canonical(content: object) -> str:
 
 def _marked(node: AnyJson) -> AnyJson:
     """With what is to be written without quotes between characters that no template has."""
-    if isinstance(node, Bare):
-        return f"\0{node}\0"
-    if isinstance(node, Mapping):
-        return {key: _marked(below) for key, below in node.items()}
-    return [_marked(item) for item in node] if isinstance(node, list) else node
+    return mapped(node, lambda each: f"\0{each}\0" if isinstance(each, Bare) else each)

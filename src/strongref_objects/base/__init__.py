@@ -71,7 +71,6 @@ class SerializationContext(Protocol):
             value: text, or an intrinsic function or token.
             description: for people; channels that have no room for it leave it out.
         """
-        ...
 
     def write_string_list(
         self, key: str, value: TextList, *, description: str | None = None, held: bool = True
@@ -84,11 +83,9 @@ class SerializationContext(Protocol):
             description: as above.
             held: False for what only describes the object: no import holds it.
         """
-        ...
 
     def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
         """Write an object that is part of this one, below this key."""
-        ...
 
 
 class DeserializationContext(Protocol):
@@ -107,7 +104,6 @@ class DeserializationContext(Protocol):
             key: as it was written.
             allow_unresolved: False if the program needs the value itself.
         """
-        ...
 
     def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> TextList:
         """Read a list. By default its length must be known.
@@ -117,18 +113,15 @@ class DeserializationContext(Protocol):
             allow_unresolved: True if the program does not need to know the length.
             held: as it was written.
         """
-        ...
 
     def read_object(self, key: str) -> DeserializationContext:
         """The context of the object below this key."""
-        ...
 
     def read_setting(self, key: str) -> str | None:
         """Read how the object was made, which nothing holds.
 
         None at deployment, and if it was not written, as by an older version.
         """
-        ...
 
 
 class Target(Protocol):
@@ -140,41 +133,32 @@ class Target(Protocol):
 
     def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
         """Add an output, or replace the one with this logical ID."""
-        ...
 
     def put_resource(self, logical_id: str, type_name: str, properties: Mapping[str, Any]) -> None:
         """Add a resource, or replace the one that was put under this logical ID."""
-        ...
 
     def drop_resource(self, logical_id: str) -> None:
         """Remove a resource that was put here."""
-        ...
 
     def exports(self) -> Mapping[str, str]:
         """The logical IDs of the template's other outputs by export name, as far as the names are known."""
-        ...
 
     def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
         """Call a function whenever the template is finished, so that it can still change what was put here.
 
         The function takes the finished template, and those of the other stacks that may use the same values.
         """
-        ...
 
     def has(self, logical_id: str) -> bool:
         """Whether the template has another output or resource with this logical ID, one that was not put here."""
-        ...
 
     def is_unresolved(self, value: object) -> bool:
         """Whether a value is, or contains, an intrinsic function or a token."""
-        ...
 
     def canonical(self, value: object) -> object:
         """A value as it will be in the template: two equal values have the same canonical form."""
-        ...
 
     def stand_in(self, intrinsic: Intrinsic) -> Text:
         """What a program uses for an unresolved value: the function itself, or a token."""
-        ...
 
     def stand_in_list(self, intrinsic: Intrinsic) -> TextList: ...

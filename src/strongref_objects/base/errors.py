@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from strongref.aws.errors import UnsupportedError
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import StrongRefError
 from strongref.lookup.errors import AmbiguousError, TooManyError
 from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
 
@@ -37,8 +37,6 @@ def _sentences(*given: str) -> str:
 
 class ObjectError(StrongRefError):
     """The base class of all errors of this package, except lookup errors that refine one of `strongref.lookup`."""
-
-    counted = ErrorMetric.REJECTED
 
 
 # Exporting

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from strongref.contract.values import parse_values
 from strongref.errors import BadRequestError
-from strongref_objects.base.errors import (
-    BadValueError,
-    ExportedTwiceError,
-    LogicalIdTakenError,
-    NameClashError,
-    OwnExportError,
-)
+from strongref_objects.base import errors
 from strongref_objects.base.names import Path, item_path, shown
 from strongref_objects.base.values import LAZY, Leaf
 
@@ -37,13 +31,12 @@ class ExportWriter(Protocol):
 
     def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
         """What to write for these values. Raises `ObjectError` if the channel cannot carry a name or a value."""
-        ...
 
 
 def check_free(target: Target, logical_id: str, purpose: str) -> None:
     """Raises `LogicalIdTakenError` if the template uses a logical ID for something of its own."""
     if target.has(logical_id):
-        raise LogicalIdTakenError(logical_id, target.name, purpose)
+        raise errors.LogicalIdTakenError(logical_id, target.name, purpose)
 
 
 def check_storable(target: Target, path: Path, leaf: Leaf) -> None:
@@ -59,7 +52,7 @@ def check_storable(target: Target, path: Path, leaf: Leaf) -> None:
     try:
         parse_values("", {path[-1]: known}, ())
     except BadRequestError as error:
-        raise BadValueError(shown(path), f"it {error.problem}") from None
+        raise errors.BadValueError(shown(path), f"it {error.problem}") from None
 
 
 def with_items(target: Target, leaves: Mapping[Path, Leaf]) -> dict[Path, Leaf]:
@@ -101,7 +94,7 @@ class ExportedNames:
             OwnExportError: the template exports it.
         """
         if written in self._written:
-            raise OwnExportError(shown(path), self._target.name)
+            raise errors.OwnExportError(shown(path), self._target.name)
         yield written
         self._imported.add(written)
 
@@ -122,9 +115,9 @@ class ExportedNames:
         written = dict(self._written)
         for path, text in plan.written.items():
             if text in self._imported:
-                raise OwnExportError(shown(path), self._target.name)
+                raise errors.OwnExportError(shown(path), self._target.name)
             if written.setdefault(text, path) != path:
-                raise NameClashError(shown(written[text]), shown(path), text)
+                raise errors.NameClashError(shown(written[text]), shown(path), text)
         _check_levels(written)
         plan.put()
         for namespace in namespaces:
@@ -138,7 +131,7 @@ class ExportedNames:
         if former == thing:
             return True
         keys = [path for path in {**former, **thing} if former.get(path) != thing.get(path)]
-        raise ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])
+        raise errors.ExportedTwiceError(name, [shown(path) for path in keys if len(path) > 1])
 
 
 def _check_levels(written: Mapping[str, Path]) -> None:
@@ -148,4 +141,4 @@ def _check_levels(written: Mapping[str, Path]) -> None:
         while "/" in above.lstrip("/"):
             above = above.rpartition("/")[0]
             if above in written:
-                raise NameClashError(shown(written[above]), shown(path), f"{above}, or below it")
+                raise errors.NameClashError(shown(written[above]), shown(path), f"{above}, or below it")

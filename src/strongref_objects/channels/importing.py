@@ -31,15 +31,12 @@ class Holder(Protocol):
 
     def name(self, path: Path) -> str:
         """What the value at a path is exported as."""
-        ...
 
     def items(self, path: Path) -> Mapping[str, str]:
         """What the items of the list at a path are exported as; empty if they are not exported one by one."""
-        ...
 
     def hold(self, values: Mapping[str, object]) -> None:
         """Hold these exports, by name and with their values, and no others."""
-        ...
 
 
 def searchable(templates: Iterable[Mapping[str, Any]]) -> str:
@@ -84,11 +81,9 @@ class ImportReader(Protocol):
 
     def string(self, path: Path) -> Text:
         """The value at a path. Raises `StrongRefError` if there is none, or it cannot be looked up."""
-        ...
 
     def string_list(self, path: Path, *, held: bool = True) -> TextList:
         """The list at a path; errors as above. `held=False` if the list only describes its object."""
-        ...
 
 
 @dataclass(eq=False)

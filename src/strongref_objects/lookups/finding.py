@@ -12,15 +12,7 @@ from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, NoSuchAttributeError, ResourceQueryError, TooManyError
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
-from strongref_objects.base.errors import (
-    MissingMembersError,
-    NotReadableError,
-    NotTaggedError,
-    OtherArnError,
-    SeveralPartsError,
-    SeveralTaggedError,
-    TooManyTaggedError,
-)
+from strongref_objects.base import errors
 from strongref_objects.base.values import kind_of_value
 from strongref_objects.lookups.vpc_network import VpcNetwork
 from strongref_objects.synthesis.context_file import LOOKUP
@@ -57,9 +49,9 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
     """The object of a type that has all of these tags; arguments and errors as `lookups.lookup`."""
     type_name = of.declared.type_name
     if type_name is None:
-        raise MissingMembersError(of.declared.label, list(members(of)), "tags, because it is not a resource")
+        raise errors.MissingMembersError(of.declared.label, list(members(of)), "tags, because it is not a resource")
     if type_name in UNTAGGED:
-        raise NotTaggedError(of.declared.label)
+        raise errors.NotTaggedError(of.declared.label)
     apis = _apis(synthesis, home._replace(region=_region_of(type_name, home.region)))
     resource = find_tagged(of.declared, apis.cloudcontrol, apis.tagging, tags, home.account)
     if isinstance(resource, str):
@@ -137,7 +129,7 @@ def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping
 
 def _only(resource: Resource, part: str, candidates: list[str]) -> str:
     if len(candidates) != 1:
-        raise SeveralPartsError(resource.identifier, part, candidates)
+        raise errors.SeveralPartsError(resource.identifier, part, candidates)
     return candidates[0]
 
 
@@ -185,17 +177,17 @@ def find_tagged(
         others = fitting.others_of(wanted.type_name)
         failed = error
         if declared.arn and others and not fitting.found:
-            failed = OtherArnError(declared.label, others[0], declared.arn.text)
+            failed = errors.OtherArnError(declared.label, others[0], declared.arn.text)
     except AmbiguousError as error:
-        failed = SeveralTaggedError(*error.args)
+        failed = errors.SeveralTaggedError(*error.args)
     except TooManyError as error:
-        failed = TooManyTaggedError(*error.args)
+        failed = errors.TooManyTaggedError(*error.args)
     except UnsupportedError as error:
-        failed = NotReadableError(*error.args)
+        failed = errors.NotReadableError(*error.args)
         if declared.arn and len(fitting.found) == 1:
             return fitting.found[0]
         if declared.arn and fitting.found:
-            failed = SeveralTaggedError(wanted.type_name, wanted.describe(), fitting.found)
+            failed = errors.SeveralTaggedError(wanted.type_name, wanted.describe(), fitting.found)
     raise failed
 
 

@@ -6,14 +6,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
-from strongref_objects.base.errors import (
-    BadDeclarationError,
-    MissingMembersError,
-    NothingToImportError,
-    UnknownMembersError,
-    WrongTypeError,
-    a,
-)
+from strongref_objects.base import errors
 from strongref_objects.base.values import kind_of_value
 from strongref_objects.types.arn_forms import ArnForm, hashable
 from strongref_objects.types.members import (
@@ -75,7 +68,7 @@ class SharedObject:
         dataclasses.dataclass(frozen=True, repr=False)(cls)
         problem = problem_of(cls, PARTS) or (cls.declared.arn and cls.declared.arn.problem)
         if problem:
-            raise BadDeclarationError(cls.declared.label, problem)
+            raise errors.BadDeclarationError(cls.declared.label, problem)
         cls.__hash__ = SharedObject.__hash__  # type: ignore[method-assign]  # Intrinsic functions are values, too.
 
     def __post_init__(self) -> None:
@@ -91,13 +84,15 @@ class SharedObject:
             if member.is_list and isinstance(value, list | tuple):
                 object.__setattr__(self, name, tuple(value) or (None if name in optional else ()))
             if member.of and value is not None and not isinstance(value, member.of):
-                given = a(value.declared.label) if isinstance(value, SharedObject) else kind_of_value(value)
-                raise WrongTypeError(self.declared.label, name, f"an object of class {member.of.__name__}", given)
+                given = errors.a(value.declared.label) if isinstance(value, SharedObject) else kind_of_value(value)
+                raise errors.WrongTypeError(
+                    self.declared.label, name, f"an object of class {member.of.__name__}", given
+                )
             if member.is_setting and isinstance(value, bool | int):
                 object.__setattr__(self, name, str(value).lower())
         missing = [name for name in required_members(type(self)) if getattr(self, name) is None]
         if missing:
-            raise MissingMembersError(self.declared.label, missing, "what it is made of")
+            raise errors.MissingMembersError(self.declared.label, missing, "what it is made of")
 
     def __hash__(self) -> int:
         return hash((type(self), hashable([getattr(self, name) for name in members(type(self))])))
@@ -138,7 +133,7 @@ class SharedObject:
         found = {name: given[name] if name in given else get(name) for name in members(cls)}
         missing = [name for name in required_members(cls) if found[name] is None]
         if missing:
-            raise MissingMembersError(cls.declared.label, missing, source)
+            raise errors.MissingMembersError(cls.declared.label, missing, source)
         return cls(**found)
 
     @classmethod
@@ -146,7 +141,7 @@ class SharedObject:
         """Raises `UnknownMembersError` if the type has no members of these names."""
         unknown = [name for name in names if name not in members(cls)]
         if unknown:
-            raise UnknownMembersError(cls.declared.label, unknown, list(members(cls)))
+            raise errors.UnknownMembersError(cls.declared.label, unknown, list(members(cls)))
 
     @classmethod
     def _read(cls, ctx: DeserializationContext) -> Self:
@@ -162,7 +157,7 @@ class SharedObject:
         """The keys that the object has. One that was written before its type had optional members has none of them."""
         try:
             return set(cast("Iterable[str]", ctx.read_string_list(PARTS, held=False)))
-        except NothingToImportError:
+        except errors.NothingToImportError:
             if not required_members(cls):
                 raise
         return set()

@@ -16,8 +16,7 @@ from strongref_cli.graph.formats.dot import as_dot
 from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.mermaid import as_mermaid
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.overview.graph import Graph, Participant, Unread
-from strongref_cli.overview.order import delete_order, deploy_order
+from strongref_cli.overview.graph import Graph, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 from tests.support.schemas import validate

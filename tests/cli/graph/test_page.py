@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.graph.formats.page.placement import place
-from strongref_cli.overview.graph import Graph
-from strongref_cli.overview.order import deploy_order
+from strongref_cli.overview.graph import Graph, deploy_order
 from tests.support.documents import ROOT
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 

@@ -22,8 +22,7 @@ from strongref_cli.install.plan import (
     is_older,
     plan_install,
 )
-from strongref_cli.install.removal import Leftovers, all_or_nothing, leftover_texts, plan_removal
-from strongref_cli.install.usage import Use
+from strongref_cli.install.removal import Leftovers, Use, all_or_nothing, leftover_texts, plan_removal
 
 EU = "eu-west-1"
 TEMPLATE = "Resources: {}\n"

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import pytest
 
 from strongref.contract.hold_stacks import hold_stack_name
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
-from strongref.macro.template import MACRO as REAL_MACRO
+from strongref.macro.template import MACRO
 from strongref.protocol import export_event, imports
 from strongref_cli.install.plan import EXPORTS
-from strongref_cli.install.usage import MACRO, PHYSICAL_IDS, TYPES, ListedResource, importing, is_served, use_of
+from strongref_cli.install.removal import PHYSICAL_IDS, TYPES, is_served, use_of
 from tests.support.documents import ROOT, load
 
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef
+
 STACK = StackArn.parse("arn:aws:cloudformation:eu-west-1:111111111111:stack/web/1-2")
+
+
+def listed(logical_id: str, type_name: str, physical_id: str | None = None) -> StackResourceSummaryTypeDef:
+    """A resource as CloudFormation lists it; without a physical ID, it is being created."""
+    made = {"PhysicalResourceId": physical_id} if physical_id else {}
+    return cast("StackResourceSummaryTypeDef", {"LogicalResourceId": logical_id, "ResourceType": type_name, **made})
 
 
 @pytest.mark.parametrize("type_name", [*TYPES, "Custom::OurOwnName", "AWS::CloudFormation::CustomResource"])
 @pytest.mark.parametrize("prefix", PHYSICAL_IDS)
 def test_a_resource_that_a_function_has_made_is_found_whatever_its_type_is_called(type_name: str, prefix: str) -> None:
-    assert is_served(ListedResource("A", type_name, f"{prefix}web/A"))
+    assert is_served(listed("A", type_name, f"{prefix}web/A"))
 
 
 @pytest.mark.parametrize("type_name", TYPES)
 def test_a_resource_that_is_being_made_is_found_by_its_type(type_name: str) -> None:
-    assert is_served(ListedResource("A", type_name))
+    assert is_served(listed("A", type_name))
 
 
 @pytest.mark.parametrize(
     "resource",
-    [
-        ListedResource("A", "Custom::Other", "other"),
-        ListedResource("A", "AWS::S3::Bucket", "strongref-111111111111-eu-west-1"),
-    ],
+    [listed("A", "Custom::Other", "other"), listed("A", "AWS::S3::Bucket", "strongref-111111111111-eu-west-1")],
 )
-def test_other_resources_do_not_count(resource: ListedResource) -> None:
+def test_other_resources_do_not_count(resource: StackResourceSummaryTypeDef) -> None:
     assert not is_served(resource)
     assert use_of("web", [resource], (), ()) is None
 
@@ -51,11 +59,11 @@ def test_the_exports_and_the_macro_are_those_of_the_template() -> None:
     template = load((ROOT / "template.yaml").read_text())
     exported = {each["Export"]["Name"] for each in template["Outputs"].values() if "Export" in each}
     assert exported == set(EXPORTS)
-    assert MACRO == REAL_MACRO == template["Resources"]["StrongRefMacro"]["Properties"]["Name"]
+    assert template["Resources"]["StrongRefMacro"]["Properties"]["Name"] == MACRO
 
 
 def test_a_use_says_what_for() -> None:
-    resources = [ListedResource("Exports", TYPES[0], f"{PHYSICAL_IDS[0]}web/1/Exports")]
+    resources = [listed("Exports", TYPES[0], f"{PHYSICAL_IDS[0]}web/1/Exports")]
     assert str(use_of("web", resources, {EXPORTS[0]}, (MACRO,))) == "web: Custom::CrossRegionExport (Exports)"
     assert str(use_of("web", [], {EXPORTS[1], EXPORTS[0]}, (MACRO,))) == (
         "web: imports strongref-exporter and imports strongref-importer"
@@ -66,8 +74,4 @@ def test_a_use_says_what_for() -> None:
 
 def test_a_hold_stack_is_a_use_of_the_region_that_it_is_in() -> None:
     name = hold_stack_name("111111111111", "web", "0" * 16)
-    assert use_of(name, [ListedResource("P", "AWS::SSM::Parameter", "/x")], (), ()) is not None
-
-
-def test_imports_are_turned_from_exports_to_stacks() -> None:
-    assert importing({"a": ["web", "shop"], "b": ["web"], "c": []}) == {"web": {"a", "b"}, "shop": {"a"}}
+    assert use_of(name, [listed("P", "AWS::SSM::Parameter", "/x")], (), ()) is not None

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref_cli.overview.graph import Graph, Participant
-from strongref_cli.overview.order import Order, delete_order, deploy_order
+from strongref_cli.overview.graph import Graph, Order, Participant, delete_order, deploy_order
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack
 
 if TYPE_CHECKING:

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.errors import ErrorMetric, StrongRefError
 from strongref.text import REASON_LIMIT
 from strongref_manifests.refs import errors
 from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, ObjectKey, Subject
 from tests.support.ack import location
-from tests.support.refs_errors import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from strongref.errors import StrongRefError
+
 VPC = ObjectKey("ec2.services.k8s.aws", "VPC", "vpcs", "default", "main")
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_only_failures_of_the_cluster_count_as_errors(case: str) -> None:
-    error = CASES[case]()
-    failed = isinstance(error, errors.ClusterError) and not isinstance(error, errors.KindNotInstalledError)
-    assert error.counted is (ErrorMetric.ERRORS if failed else ErrorMetric.REJECTED)
 
 
 def test_errors_that_ack_has_have_its_names() -> None:

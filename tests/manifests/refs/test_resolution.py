@@ -217,7 +217,7 @@ class TestHooks:
 
     def resolved(self, spec: dict[str, Any], **values: str) -> ObjectResolution:
         manifest = {**link(spec), "kind": "Route"}
-        return ReferenceResolver([self.ROUTE], FakeObjects(), FakeValues(**values)).resolve(manifest)
+        return ReferenceResolver([self.ROUTE], FakeObjects(), FakeValues(**values).get).resolve(manifest)
 
     def test_what_a_controller_resolves_by_code_of_its_own_is_refused(self) -> None:
         outcome = self.resolved({"apiID": "a", "targetRef": ref("i")})
@@ -358,7 +358,7 @@ class TestObjectsThatExistAlready:
     def test_a_reference_to_a_stack_cannot_stay(self) -> None:
         spec = {"subnetRefs": [{"from": {"stack": "network", "name": "a"}}], "securityGroupRefs": [ref("nowhere")]}
         manifest = {**link(spec), "metadata": {"name": "link", "annotations": READ_ONLY}}
-        outcome = ReferenceResolver([vpc_link()], FakeObjects(), FakeValues(a="subnet-1")).resolve(manifest)
+        outcome = ReferenceResolver([vpc_link()], FakeObjects(), FakeValues(a="subnet-1").get).resolve(manifest)
         assert ([type(each) for each in outcome.problems], outcome.ignored) == ([errors.UnreadableReferenceError], ())
 
 
@@ -453,7 +453,7 @@ class Unasked(StrongRefError):  # noqa: N818
 def from_stack(of: Field, *names: str, **values: Any) -> ObjectResolution:
     references = [{"from": {"stack": "network", "name": name}} for name in names]
     manifest = thing({of.reference_step: references if of.many else references[0]})
-    return ReferenceResolver([kind(of)], FakeObjects(), FakeValues(**values)).resolve(manifest)
+    return ReferenceResolver([kind(of)], FakeObjects(), FakeValues(**values).get).resolve(manifest)
 
 
 class TestStacks:

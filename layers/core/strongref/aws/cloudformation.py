@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
 from strongref.protocol.time import Clock, Until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
@@ -62,10 +63,10 @@ class CloudFormationStacks:
 
     def physical_ids(self, arn: str) -> frozenset[str]:
         region, method = self._region_of(arn), lambda client: client.list_stack_resources
-        pages = self._pages("ListStackResources", arn, region, method, StackName=arn)
+        call = partial(self._call, "ListStackResources", arn, region, method)
         return frozenset(
             resource["PhysicalResourceId"]
-            for page in pages
+            for page in pages(call, StackName=arn)
             for resource in page["StackResourceSummaries"]
             if resource["ResourceStatus"] != _DELETED
             and is_custom(resource["ResourceType"])
@@ -75,9 +76,9 @@ class CloudFormationStacks:
     def importing_stacks(self, export: str, region: str) -> frozenset[str]:
         # A rollback goes on without an answer: half of the time that it has is left for that.
         until = self.clock.now() + timedelta(seconds=self.clock.remaining() / 2)
-        stacks, request = replace(self, clock=Until(self.clock, until)), {"ExportName": export}
-        pages = stacks._pages("ListImports", export, region, lambda client: client.list_imports, **request)  # noqa: SLF001
-        return frozenset(name for page in pages for name in page["Imports"])
+        stacks, method = replace(self, clock=Until(self.clock, until)), lambda client: client.list_imports
+        call = partial(stacks._call, "ListImports", export, region, method)  # noqa: SLF001
+        return frozenset(name for page in pages(call, ExportName=export) for name in page["Imports"])
 
     def create_stack(self, stack: NewStack) -> str:
         method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
@@ -117,20 +118,6 @@ class CloudFormationStacks:
             if found["StackStatus"] != _DELETED:
                 return _info(found)
         return None
-
-    def _pages(
-        self,
-        action: str,
-        target: str,
-        region: str,
-        method: Callable[[CloudFormationClient], Callable[..., Any]],
-        **request: Any,
-    ) -> Iterator[Any]:
-        while response := self._call(action, target, region, method, **request):
-            yield response
-            if not response.get("NextToken"):
-                return
-            request["NextToken"] = response["NextToken"]
 
     def _call(  # noqa: PLR0913 (which call, and how it may fail)
         self,

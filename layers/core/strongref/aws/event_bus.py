@@ -39,7 +39,7 @@ class EventsClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EventBus:
-    """`runtime.outbox.Bus` in AWS: an event bus, which may be another account's or another region's."""
+    """An event bus, which may be another account's or another region's."""
 
     name: str  # or its ARN
     region: str  # where a bus is that is given by name

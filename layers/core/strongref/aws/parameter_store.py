@@ -10,20 +10,9 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from strongref.aws.retry import CallFailedError, RetryingCaller, client_for
+from strongref import errors
+from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.contract.values import Parameter, ParameterType
-from strongref.errors import (
-    OUT_OF_TIME,
-    AccessDeniedError,
-    AlreadyExistsError,
-    NotFoundError,
-    OutOfTimeError,
-    StandardTierError,
-    StoreError,
-    ThrottledError,
-    TooManyTagsError,
-    UndecryptableError,
-)
 from strongref.protocol.ports import BATCH, SideBySide
 from strongref.protocol.side_by_side import call_all, in_turn
 from strongref.text import some
@@ -53,14 +42,14 @@ _KEY_CODES = ("AccessDeniedException", "InvalidKeyId")
 """The codes of a read that cannot decrypt: the caller may not use the KMS key, or it is disabled or deleted. The first
 is also that of a read which is not allowed at all."""
 
-_ERRORS: dict[str, type[StoreError]] = {
-    "ParameterAlreadyExists": AlreadyExistsError,
-    "ParameterNotFound": NotFoundError,
-    "InvalidResourceId": NotFoundError,
-    "TooManyTagsError": TooManyTagsError,
-    OUT_OF_TIME: OutOfTimeError,
+_ERRORS: dict[str, type[errors.StoreError]] = {
+    "ParameterAlreadyExists": errors.AlreadyExistsError,
+    "ParameterNotFound": errors.NotFoundError,
+    "InvalidResourceId": errors.NotFoundError,
+    "TooManyTagsError": errors.TooManyTagsError,
+    errors.OUT_OF_TIME: errors.OutOfTimeError,
 }
-_EXPECTED = (AlreadyExistsError, NotFoundError)
+_EXPECTED = (errors.AlreadyExistsError, errors.NotFoundError)
 """Errors that are an answer: they are part of the protocol."""
 
 
@@ -81,7 +70,8 @@ class SsmStore:
     limiter: RateLimiter
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
-    denied: type[AccessDeniedError] = AccessDeniedError  # what a denied call raises: whose permissions to check
+    # what a denied call raises: whose permissions to check
+    denied: type[errors.AccessDeniedError] = errors.AccessDeniedError
     kms_key: Callable[[str], str] = default_key  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
     side_by_side: SideBySide = in_turn
@@ -93,7 +83,7 @@ class SsmStore:
     def _get(self, batch: list[str]) -> dict[str, Parameter]:
         try:
             return self._get_batch(batch)
-        except StoreError as error:
+        except errors.StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
         # One key that cannot be used fails the whole call. Without decryption, all can be read.
@@ -115,16 +105,16 @@ class SsmStore:
         name = encrypted.name
         try:
             return self._get_batch([name])
-        except StoreError as error:
+        except errors.StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
-            locked = UndecryptableError("GetParameters", error.code, name, self.region)
+            locked = errors.UndecryptableError("GetParameters", error.code, name, self.region)
             return {name: replace(encrypted, text="", locked=locked)}
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
         try:
             return self._under(path, decrypted=decrypted)
-        except StoreError as error:
+        except errors.StoreError as error:
             if not decrypted or error.code not in _KEY_CODES:
                 raise
         # As in `_get`: most of them can be read a batch at a time.
@@ -133,14 +123,9 @@ class SsmStore:
         return readable | self.get(name for name in encrypted if name not in readable)
 
     def _under(self, path: str, *, decrypted: bool) -> dict[str, Parameter]:
-        found: dict[str, Parameter] = {}
-        request: dict[str, Any] = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
-        while True:
-            response = self._call("GetParametersByPath", path, self.client.get_parameters_by_path, **request)
-            found |= _by_name(response["Parameters"])
-            if not response.get("NextToken"):  # A page may be empty and still not be the last.
-                return found
-            request["NextToken"] = response["NextToken"]
+        call = partial(self._call, "GetParametersByPath", path, self.client.get_parameters_by_path)
+        request = {"Path": path, "Recursive": True, "WithDecryption": decrypted, "MaxResults": BATCH}
+        return _by_name(each for page in pages(call, **request) for each in page["Parameters"])
 
     def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
         self._put(name, kind, text, Tags=_tag_list(tags))
@@ -173,7 +158,7 @@ class SsmStore:
             return self._put_standard(put, name, text)
         try:
             return put(Tier=_TIER)["Version"]
-        except StoreError as error:
+        except errors.StoreError as error:
             if error.code != _INVALID:
                 raise
         version = self._put_standard(put, name, text)
@@ -184,16 +169,16 @@ class SsmStore:
         """Put a parameter without a tier, which makes it a standard one."""
         try:
             return put()["Version"]
-        except StoreError as error:
+        except errors.StoreError as error:
             if error.code != _INVALID or len(text.encode()) <= _STANDARD_BYTES:
                 raise
-        raise StandardTierError("PutParameter", _INVALID, name, self.region)
+        raise errors.StandardTierError("PutParameter", _INVALID, name, self.region)
 
     def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:
         """The response; None if there is no parameter of that name."""
         try:
             return self._call(action, name, function, ResourceType="Parameter", ResourceId=name, **request)
-        except NotFoundError:
+        except errors.NotFoundError:
             return None
 
     def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:
@@ -202,8 +187,8 @@ class SsmStore:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
-        other = self.denied if failed.code in _DENIED else StoreError
-        kind = ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
+        other = self.denied if failed.code in _DENIED else errors.StoreError
+        kind = errors.ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
         if kind not in _EXPECTED:
             failed.log(action, self.region)
         raise kind(action, failed.code, target, self.region)
@@ -215,7 +200,7 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
-    denied: type[AccessDeniedError] = AccessDeniedError  # as in `SsmStore`
+    denied: type[errors.AccessDeniedError] = errors.AccessDeniedError  # as in `SsmStore`
     # ID or alias of the KMS key that encrypts a region's secure values; empty for the account's default key
     kms_key: Callable[[str], str] = field(default=default_key, kw_only=True)
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
@@ -238,7 +223,7 @@ class Stores:
                 untiered=self.untiered,
                 side_by_side=self.side_by_side,
             )
-        raise StoreError("Use", code, "Parameter Store", region)
+        raise errors.StoreError("Use", code, "Parameter Store", region)
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:

@@ -21,7 +21,7 @@ from botocore.exceptions import ConnectionError as UnreachableError
 from strongref.errors import OUT_OF_TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from strongref.aws.rate_limit import RateLimiter, Turn
     from strongref.protocol.time import Clock
@@ -142,6 +142,20 @@ class RetryingCaller:
         """Exponential backoff with full jitter."""
         longest = min(_LONGEST_PAUSE, first * 2.0 ** min(tries, 10), max(0.0, self.clock.remaining()))
         self.clock.sleep(longest * self.jitter())
+
+
+_TOKENS = {"NextToken": "NextToken", "PaginationToken": "PaginationToken", "NextContinuationToken": "ContinuationToken"}
+"""The fields of responses that lead to the next page, and what its request calls them."""
+
+
+def pages(call: Callable[..., Any], **request: Any) -> Iterator[Any]:
+    """Every page of a response, up to one that is None. A page may be empty and not be the last."""
+    while (page := call(**request)) is not None:
+        yield page
+        following = {asked: page[given] for given, asked in _TOKENS.items() if page.get(given)}
+        if not following:
+            return
+        request |= following
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.errors import CloudControlError, LookUpDeniedError
-from strongref.aws.retry import CallFailedError, RegionalApi
+from strongref.aws.retry import CallFailedError, RegionalApi, pages
 from strongref.errors import WaitInterruptedError
 
 if TYPE_CHECKING:
@@ -33,14 +33,10 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
         filters = list(resource_types)
         if filters:
             request["ResourceTypeFilters"] = filters
-        while True:
-            page = self._page(request)
+        for page in pages(self._page, **request):
             yield from (each["ResourceARN"] for each in page["ResourceTagMappingList"])
-            if not page.get("PaginationToken"):
-                return
-            request["PaginationToken"] = page["PaginationToken"]
 
-    def _page(self, request: Mapping[str, Any]) -> Untyped:
+    def _page(self, **request: Any) -> Untyped:
         try:
             return self._call(_ACTION, lambda client: client.get_resources, **request)
         except CallFailedError as error:

@@ -109,11 +109,6 @@ def _api_key(physical_id: str, _known: Properties) -> Interpreted | None:
 _API_KEY = re.compile(r"apis/([^/]+)/apikeys?/([^/]+)")
 
 
-def _prefix(physical_id: str, _known: Properties) -> Interpreted:
-    """As in the template; the service removes the slash at the end."""
-    return Identifier(physical_id.removesuffix("/"))
-
-
 def _propagation(physical_id: str, _known: Properties) -> Interpreted:
     """`attachment_table`; the identifier is `table|attachment`. Neither ID has an underscore."""
     attachment, _, table = physical_id.partition("_")
@@ -130,7 +125,8 @@ STRATEGIES: Mapping[str, Mapping[str, Rule]] = {
     "AWS::Events::Rule": {"Arn": _rule},
     # `Ref` is an ARN, the identifier a name.
     "AWS::Batch::JobDefinition": {"JobDefinitionName": _job_definition},
-    "AWS::ECR::RepositoryCreationTemplate": {"Prefix": _prefix},
+    # `Ref` is as in the template; the service removes the slash at its end.
+    "AWS::ECR::RepositoryCreationTemplate": {"Prefix": lambda prefix, _: Identifier(prefix.removesuffix("/"))},
     # The only composite identifier whose parts `Ref` joins with another separator.
     "AWS::EC2::TransitGatewayRouteTablePropagation": {"TransitGatewayRouteTableId": _propagation},
     "AWS::EC2::SecurityGroup": {"Id": _security_group},

@@ -4,7 +4,7 @@ All of it is pure, from a template as plain data (JSON's types, functions in the
 
 1. `scan.scan` finds every reference and every `Exports` of a template, and all of their problems.
 2. `export_properties.export_parts` reads what each resource exports, and `exports.exports` merges that by target.
-   `holds.hold_outputs` adds the output of each Export's hold. `imports.imports` groups references by producer and by
+   `exports.hold_outputs` adds the output of each Export's hold. `imports.imports` groups references by producer and by
    condition, within CloudFormation's limit for a response.
 3. `transform.plan` makes `edits.TemplateEdits` of it: what is replaced, removed and added, and where.
 4. `TemplateEdits.apply` edits plain data; `strongref transform` applies the same edits to the text of a file.

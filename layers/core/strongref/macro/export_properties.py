@@ -143,10 +143,6 @@ def _secured(values: Mapping[str, Node], keys: list[str]) -> None:
             raise
 
 
-def _as(prop: str, given: Node) -> None:
-    check_levels(prop, levels(parse_text(prop, given)))
-
-
 def _regions(prop: str, given: Node) -> None:
     if given == []:
         raise BadRequestError(prop, "must not be an empty list; omit it for the stack's own region")
@@ -159,7 +155,7 @@ _RULES: Mapping[str, Callable[[str, Node], object]] = {
     "Region": _regions,
     "Account": lambda prop, given: parse_account(prop, str(given)),
     **{key: EXPORT_PROPERTIES[key].parse for key in ("Consumer", "OnChange", SECURE)},
-    AS: _as,
+    AS: lambda prop, given: check_levels(prop, levels(parse_text(prop, given))),
 }
 
 

@@ -16,13 +16,7 @@ from strongref.contract.requests import FROM_KEYS as PRODUCER_KEYS
 from strongref.contract.requests import IMPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels
 from strongref.errors import BadRequestError
-from strongref.macro.errors import (
-    BadPropertyError,
-    MissingExportNameError,
-    MissingKeyError,
-    UnknownKeyError,
-    WrongShapeError,
-)
+from strongref.macro import errors
 from strongref.macro.template import IF, Node, Path, SharedProperties, described, is_function
 
 if TYPE_CHECKING:
@@ -81,28 +75,30 @@ def parse(path: Path, given: Mapping[str, Node]) -> tuple[TemplateReference | No
 
 def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
     if _has_no_from(given):
-        yield MissingKeyError((*path, FROM), "the map From around Stack and Name")
+        yield errors.MissingKeyError((*path, FROM), "the map From around Stack and Name")
         return
     wrong = _misspelled_from(given)
     unknown = [wrong] if wrong is not None else [key for key in given if key not in (FROM, *OPTIONS)]
-    yield from (UnknownKeyError((*path, key), (FROM, *OPTIONS)) for key in unknown)
+    yield from (errors.UnknownKeyError((*path, key), (FROM, *OPTIONS)) for key in unknown)
     if wrong is None:
         yield from _problems_of_origin((*path, FROM), given[FROM])
     yield from _ruled(path, given, OPTIONS)
     if as_sent(given.get("Shared")) == "true" and "Consumer" in given:
-        yield BadPropertyError((*path, "Consumer"), "cannot be combined with Shared: true; remove one of the two")
+        yield errors.BadPropertyError(
+            (*path, "Consumer"), "cannot be combined with Shared: true; remove one of the two"
+        )
 
 
 def _problems_of_origin(path: Path, origin: Node) -> Iterator[TemplateError]:
     if not isinstance(origin, Mapping) or is_function(origin):
         expected = "a map with Stack and Name, and with Region and Account if they differ"
-        yield WrongShapeError(path, described(origin), expected)
+        yield errors.WrongShapeError(path, described(origin), expected)
         return
-    yield from (UnknownKeyError((*path, key), FROM_KEYS) for key in origin if key not in FROM_KEYS)
+    yield from (errors.UnknownKeyError((*path, key), FROM_KEYS) for key in origin if key not in FROM_KEYS)
     if origin.get("Stack") in _NOTHING:
-        yield MissingKeyError((*path, "Stack"), "the exporting stack's name")
+        yield errors.MissingKeyError((*path, "Stack"), "the exporting stack's name")
     if not isinstance(origin.get(NAME), str) or not origin[NAME]:
-        yield MissingExportNameError((*path, NAME))
+        yield errors.MissingExportNameError((*path, NAME))
     yield from _ruled(path, {key: value for key, value in origin.items() if value not in _NOTHING}, FROM_KEYS)
 
 
@@ -113,7 +109,7 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
             try:
                 _RULES[key].parse(key, as_sent(given[key]))
             except BadRequestError as error:
-                yield BadPropertyError((*path, key), error.problem)
+                yield errors.BadPropertyError((*path, key), error.problem)
 
 
 def _name(prop: str, given: object) -> None:

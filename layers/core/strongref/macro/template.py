@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -59,6 +59,13 @@ def is_function(node: Node) -> bool:
         return False
     (name,) = node
     return name in ("Ref", "Condition") or (isinstance(name, str) and name.startswith("Fn::"))
+
+
+def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
+    """A value with a change of everything in it that is neither a map nor a list."""
+    if isinstance(node, Mapping):
+        return {key: mapped(below, change) for key, below in node.items()}
+    return [mapped(item, change) for item in node] if isinstance(node, list) else change(node)
 
 
 def too_deep(node: Node) -> Path | None:

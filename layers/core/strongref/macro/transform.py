@@ -9,21 +9,13 @@ from operator import getitem
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_outputs import HOLD, MAX_LOGICAL_ID
+from strongref.macro import errors
 from strongref.macro.edits import Addition, TemplateEdits
-from strongref.macro.errors import (
-    BadParameterError,
-    BadPropertyError,
-    NameInUseError,
-    NotATemplateError,
-    TooDeepError,
-    TransformFailedError,
-)
 from strongref.macro.export_properties import ExportPart, export_parts
-from strongref.macro.exports import MacroExport, exports
-from strongref.macro.hold_outputs import hold_outputs, hold_problems
+from strongref.macro.exports import MacroExport, exports, hold_outputs, hold_problems
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, MacroImport, imports
 from strongref.macro.scan import ImportPlaceholder, scan
-from strongref.macro.template import DEPTH_LIMIT, Node, Template, too_deep
+from strongref.macro.template import DEPTH_LIMIT, Node, Template, mapped, too_deep
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -51,12 +43,12 @@ class Settings:
         """
         unknown = [name for name in given if name not in ("ValueBytes", HOLD)]
         if unknown:
-            raise BadParameterError(str(unknown[0]), f"does not exist; there are ValueBytes and {HOLD}")
+            raise errors.BadParameterError(str(unknown[0]), f"does not exist; there are ValueBytes and {HOLD}")
         number, hold = str(given.get("ValueBytes", VALUE_BYTES)), str(given.get(HOLD, True)).lower()
         if not number.isdecimal() or not 1 <= int(number) <= DATA_BYTES:
-            raise BadParameterError("ValueBytes", f"must be a number from 1 to {DATA_BYTES}")
+            raise errors.BadParameterError("ValueBytes", f"must be a number from 1 to {DATA_BYTES}")
         if hold not in ("true", "false"):
-            raise BadParameterError(HOLD, "must be true or false")
+            raise errors.BadParameterError(HOLD, "must be true or false")
         return cls(int(number), hold == "true")
 
 
@@ -70,11 +62,11 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     """
     resources = template.get(RESOURCES)
     if not isinstance(resources, Mapping):
-        raise NotATemplateError(
+        raise errors.NotATemplateError(
             "it has no Resources. StrongRef works only on whole templates, from their Transform section"
         )
     if deepest := too_deep(template):
-        raise TooDeepError(deepest, DEPTH_LIMIT)
+        raise errors.TooDeepError(deepest, DEPTH_LIMIT)
     found = scan(template)
     problems = list(found.problems)
     exported: list[ExportPart] = []
@@ -90,7 +82,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     problems += _names_in_use(template, imported, made)
     problems += _over_limits(resources, [*made, *imported])
     if problems:
-        raise TransformFailedError(sorted(problems, key=lambda each: _order(template, each)))
+        raise errors.TransformFailedError(sorted(problems, key=lambda each: _order(template, each)))
     return TemplateEdits(
         tuple(found.renamings),
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
@@ -116,7 +108,7 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
     everything: Node = template
     resources, there = template[RESOURCES], template.get(CONDITIONS) or {}
     problems: list[TemplateError] = [
-        NameInUseError((RESOURCES, each.logical_id), f"an Import of {some(each.names, 1)}")
+        errors.NameInUseError((RESOURCES, each.logical_id), f"an Import of {some(each.names, 1)}")
         for each in imported
         if each.logical_id in resources
     ]
@@ -124,12 +116,12 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
     for export in made:
         path = (*export.path, export.logical_id)
         if export.logical_id in reduce(getitem, export.path, everything) or path in seen:
-            problems.append(NameInUseError(path, "an Export that the macro adds"))
+            problems.append(errors.NameInUseError(path, "an Export that the macro adds"))
         seen.add(path)
     for each in imported:
         name = each.when.name
         if each.when.definition and name in there and there[name] != each.when.definition:
-            problems.append(NameInUseError((CONDITIONS, str(name)), f"the condition of {each.logical_id}"))
+            problems.append(errors.NameInUseError((CONDITIONS, str(name)), f"the condition of {each.logical_id}"))
     return problems
 
 
@@ -138,11 +130,13 @@ def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | M
     for each in made:
         if len(each.logical_id) > MAX_LOGICAL_ID:
             size = f"a logical ID must have at most {MAX_LOGICAL_ID} characters, got {len(each.logical_id)}"
-            yield BadPropertyError((RESOURCES, each.logical_id), f"{size}; shorten the logical ID of the resource")
+            yield errors.BadPropertyError(
+                (RESOURCES, each.logical_id), f"{size}; shorten the logical ID of the resource"
+            )
     count = len(resources) + len(made)
     if made and count > _MOST_RESOURCES >= len(resources):
         total = f"must be at most {_MOST_RESOURCES} resources, got {count} with {len(made)} Imports and Exports"
-        yield BadPropertyError((RESOURCES,), f"{total}; split the template, or lower ValueBytes")
+        yield errors.BadPropertyError((RESOURCES,), f"{total}; split the template, or lower ValueBytes")
 
 
 def _order(template: Template, problem: TemplateError) -> list[int]:
@@ -162,8 +156,8 @@ def _order(template: Template, problem: TemplateError) -> list[int]:
 
 def _filled(node: Node, served: Mapping[ImportPlaceholder, str]) -> Node:
     """A value with its placeholders replaced."""
-    if isinstance(node, ImportPlaceholder):
-        return {"Fn::GetAtt": [served[node], node.reference.name]}
-    if isinstance(node, Mapping):
-        return {key: _filled(below, served) for key, below in node.items()}
-    return [_filled(item, served) for item in node] if isinstance(node, list) else node
+
+    def filled(each: Node) -> Node:
+        return {"Fn::GetAtt": [served[each], each.reference.name]} if isinstance(each, ImportPlaceholder) else each
+
+    return mapped(node, filled)

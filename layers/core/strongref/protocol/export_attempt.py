@@ -98,11 +98,12 @@ class ExportAttempt:
         Since the event came, reads have had the time to show its phase.
         """
         self.places.is_read = False
-        snapshots = self._read_completely(fenced)
+        clock = fenced[0].clock if fenced else self.clock  # Calls behind fences renew them.
+        snapshots = self._read_completely(fenced, clock)
         stacks = self.ports.stacks
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
         if self.places.unreached:
-            self.places.check(phase, self._clock(fenced))
+            self.places.check(phase, clock)
         plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
         with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
             if refusal := refusal_of(plans):
@@ -126,13 +127,9 @@ class ExportAttempt:
         if phase is Phase.ROLLBACK:
             reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
         if self.places.unreached:
-            self.places.note_dropped(self._clock(fenced))
+            self.places.note_dropped(clock)
             reasons += self._passed_over()
         return ExportResult([each.stored for each in snapshots], " ".join(reasons))
-
-    def _clock(self, fenced: list[FencedStore]) -> Clock:
-        """The clock of calls behind these fences, which they renew; the invocation's, if there are none."""
-        return fenced[0].clock if fenced else self.clock
 
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
@@ -153,7 +150,7 @@ class ExportAttempt:
         if is_late and (is_given_up(self.event, self.ports.stacks) or self.places.is_over):
             raise MustWaitError
         try:
-            snapshots = self._read(fenced)
+            snapshots = self._read(fenced, fenced[0].clock)
             plans = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
             creating = [plan for each in plans if (plan := each.as_creation())]
             if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
@@ -165,18 +162,18 @@ class ExportAttempt:
             raise MustWaitError from None
         return ExportResult([each.stored for each in snapshots])
 
-    def _read_completely(self, fenced: list[FencedStore]) -> list[Snapshot]:
+    def _read_completely(self, fenced: list[FencedStore], clock: Clock) -> list[Snapshot]:
         """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""
-        waiting = Recreation(self._clock(fenced), self.ports.lag)
+        waiting = Recreation(clock, self.ports.lag)
         while True:
             try:
-                return self._read(fenced)
+                return self._read(fenced, clock)
             except UnreadableRecordError:
                 if not waiting.pause():
                     raise
 
-    def _read(self, fenced: list[FencedStore]) -> list[Snapshot]:
-        export, inspector, clock = self.wanted.export, TagInspector(self.ports.stacks), self._clock(fenced)
+    def _read(self, fenced: list[FencedStore], clock: Clock) -> list[Snapshot]:
+        export, inspector = self.wanted.export, TagInspector(self.ports.stacks)
         found = read_behind_fences(fenced, self.places.visited, export, inspector, self.wanted.rewrite)
         read = partial(self.places.read_index, clock)
         found = with_named(found, export, read) if any(each.tags for each in found) else found

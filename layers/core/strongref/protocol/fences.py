@@ -175,18 +175,14 @@ class FenceLease(OnClock):
     def before_call(self, action: str) -> None:
         """Renew the fences if half of their time is over. One of the calls side by side does; the others go on."""
         self.has_written = self.has_written or not action.startswith(_READING)
-        if self._is_due and self._renewing.acquire(blocking=False):
+        if self._renewing.acquire(blocking=False):
             try:
-                if self._is_due:
+                if 0 < self._stands < min(FENCE_SECONDS / 2, self._left):
                     # The renewal itself may not begin after the fences have ended: by then others may take them for
                     # expired.
                     self._put_up(Until(self.clock, self.ends))
             finally:
                 self._renewing.release()
-
-    @property
-    def _is_due(self) -> bool:
-        return 0 < self._stands < min(FENCE_SECONDS / 2, self._left)
 
     def wait_before_reading(self, lag: ReadLag) -> None:
         """Wait until reads show everything that a function did that may not see the fences.

@@ -14,20 +14,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from strongref import errors
 from strongref.arns import Arn
 from strongref.contract.event import Event, MalformedEventError, RequestType, ResponseTarget
 from strongref.contract.names import BadArnError
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
-from strongref.errors import (
-    ErrorMetric,
-    InternalError,
-    InvocationTimeoutError,
-    PartialCreateError,
-    ReinvokeError,
-    ServiceTimeoutError,
-    StrongRefError,
-    UnfinishedError,
-)
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
 from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError, EventVerifier
@@ -94,7 +85,7 @@ class CustomResource:
             self._verifier.check_origin(event, function, _now(), event.service_timeout)
         except (MalformedEventError, EventRejectedError) as error:
             _log_rejected(error)
-            emit_counts({ErrorMetric.NOT_EXPECTED: 1})
+            emit_counts({errors.ErrorMetric.NOT_EXPECTED: 1})
             if isinstance(error, MalformedEventError) and error.response_target:
                 with suppress(BadArnError, EventRejectedError, DeliveryError):
                     self._verifier.check_origin(error.response_target, function, _now())
@@ -125,7 +116,7 @@ class _Invocation:
 
     def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, reinvoke: Reinvoke) -> None:
         self.event = event
-        self.error_to_raise: StrongRefError | None = None
+        self.error_to_raise: errors.StrongRefError | None = None
         self._raw = raw
         self._context = context
         self._reinvoke = reinvoke
@@ -147,9 +138,9 @@ class _Invocation:
                 response = handle(self.event, self._clock)
         except EventRejectedError as error:
             self._reject(error)
-        except UnfinishedError as error:
+        except errors.UnfinishedError as error:
             self.continue_later(error)
-        except StrongRefError as error:
+        except errors.StrongRefError as error:
             self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
             self.fail(self._internal_error(error))
@@ -165,13 +156,13 @@ class _Invocation:
 
     def ensure_response(self) -> None:
         """Respond if nothing has yet: crhelper swallows its own errors."""
-        self.fail(InternalError(RuntimeError.__name__, self._context.aws_request_id))
+        self.fail(errors.InternalError(RuntimeError.__name__, self._context.aws_request_id))
 
     def succeed(self, response: Response) -> None:
         try:
             body = encode(self.event, ResponseStatus.SUCCESS, response)
         except ResponseTooLargeError as error:  # The work is done, so there is something to delete.
-            self.fail(PartialCreateError(error, response.physical_id))
+            self.fail(errors.PartialCreateError(error, response.physical_id))
         except Exception as error:  # noqa: BLE001 (attributes that are not JSON, or no Response at all)
             self.fail(self._internal_error(error))
         else:
@@ -179,7 +170,7 @@ class _Invocation:
                 if first:
                     self._deliver(body, ResponseStatus.SUCCESS, response.reason)
 
-    def fail(self, error: StrongRefError) -> None:
+    def fail(self, error: errors.StrongRefError) -> None:
         with self._finish() as first:
             if first and isinstance(error, EventPendingError):
                 logger.info("An event is left to Lambda", extra={"error": str(error)})
@@ -194,21 +185,21 @@ class _Invocation:
             first, self._finished = not self._finished, True
             yield first
 
-    def _internal_error(self, error: BaseException) -> InternalError:
+    def _internal_error(self, error: BaseException) -> errors.InternalError:
         return log_internal_error(error, self._context.aws_request_id)
 
-    def _respond_failed(self, error: StrongRefError) -> None:
-        why = error.error if isinstance(error, PartialCreateError) else error
+    def _respond_failed(self, error: errors.StrongRefError) -> None:
+        why = error.error if isinstance(error, errors.PartialCreateError) else error
         self._counts[why.counted] += 1
         reason = str(error).strip() or type(error).__name__
         response = Response(self._physical_id(error), reason=reason)
         self._deliver(encode(self.event, ResponseStatus.FAILED, response), ResponseStatus.FAILED, reason)
 
-    def continue_later(self, error: UnfinishedError) -> None:
+    def continue_later(self, error: errors.UnfinishedError) -> None:
         """Continue in another invocation, which will respond. If there cannot be one, respond that it is not done."""
         continuation = self._continuation
         if _now() >= continuation.continues_until:
-            self.fail(ServiceTimeoutError(continuation.invocation, continuation.timeout, error))
+            self.fail(errors.ServiceTimeoutError(continuation.invocation, continuation.timeout, error))
             return
         if not self._verified:  # It never invokes itself for an event that may not be CloudFormation's.
             self.fail(EventNotVerifiedError(error))
@@ -226,21 +217,23 @@ class _Invocation:
                     error,
                     SystemClock.of(self._context, WATCHDOG_SECONDS),
                 )
-            except ReinvokeError as failure:
+            except errors.ReinvokeError as failure:
                 if failure.unknown:  # The other invocation may run. To be sure, let Lambda deliver the event again.
                     logger.error("Unknown whether another invocation continues", extra={"error": str(failure)})
                     self.error_to_raise = failure
                 else:
                     self._respond_failed(failure)
             except Exception as failure:  # noqa: BLE001 (otherwise nothing would respond)
-                self._respond_failed(failure if isinstance(failure, StrongRefError) else self._internal_error(failure))
+                self._respond_failed(
+                    failure if isinstance(failure, errors.StrongRefError) else self._internal_error(failure)
+                )
 
     @contextmanager
     def watchdog(self) -> Iterator[None]:
         """Continue in another invocation, or respond FAILED, if the use case still runs shortly before the timeout."""
         left = min(self._context.get_remaining_time_in_millis() / 1000, self._continuation.seconds_left(_now()))
         seconds = max(left - WATCHDOG_SECONDS, left * _LATEST)
-        timer = threading.Timer(seconds, self.continue_later, [InvocationTimeoutError()])
+        timer = threading.Timer(seconds, self.continue_later, [errors.InvocationTimeoutError()])
         timer.daemon = True
         timer.start()
         try:
@@ -248,12 +241,14 @@ class _Invocation:
         finally:
             timer.cancel()
 
-    def _physical_id(self, error: StrongRefError) -> str:
+    def _physical_id(self, error: errors.StrongRefError) -> str:
         if self.event.physical_id:
             return self.event.physical_id
-        if isinstance(error, PartialCreateError):
+        if isinstance(error, errors.PartialCreateError):
             return error.physical_id
-        unknown = isinstance(error, InternalError | ServiceTimeoutError | ReinvokeError | EventNotVerifiedError)
+        unknown = isinstance(
+            error, errors.InternalError | errors.ServiceTimeoutError | errors.ReinvokeError | EventNotVerifiedError
+        )
         return f"{UNFINISHED_CREATE if unknown else FAILED_CREATE}{self.event.stack_arn.name}/{self.event.logical_id}"
 
     def _deliver(self, body: bytes, status: ResponseStatus, reason: str) -> None:
@@ -261,7 +256,7 @@ class _Invocation:
         log("Responded", extra={"status": status.value, "reason": reason})
         try:
             deliver(self.event.response_url, body, SystemClock.of(self._context, SHUTDOWN_SECONDS))
-        except StrongRefError as error:
+        except errors.StrongRefError as error:
             logger.error("A response was not delivered", extra={"error": str(error)})
             self._counts[error.counted] += 1
             self.error_to_raise = error
@@ -278,11 +273,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _log_rejected(error: StrongRefError) -> None:
+def _log_rejected(error: errors.StrongRefError) -> None:
     logger.error("An event was rejected", extra={"error": str(error)})
 
 
-def _respond_malformed(error: StrongRefError, target: ResponseTarget, context: LambdaContext) -> None:
+def _respond_malformed(error: errors.StrongRefError, target: ResponseTarget, context: LambdaContext) -> None:
     """Respond FAILED to a malformed event, so that its stack does not wait an hour. Nothing was done for it."""
     physical_id = target.physical_id or f"{FAILED_CREATE}{target.logical_id}"
     try:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 from strongref.contract.notices import Notice, NoticeType
 from strongref.errors import StrongRefError
 from strongref.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 SEND_SECONDS = 4.0
@@ -24,18 +25,14 @@ _METRICS = {NoticeType.VALUES_PROPAGATED: "Propagations"}
 """What is counted by its notice. Refusals are counted by their error, and findings by their kind."""
 
 
-class Bus(Protocol):
-    """Where notices go."""
-
-    def put(self, notices: Sequence[Notice], /) -> None:
-        """Send them; anything may be raised."""
-
-
 class Outbox:
-    """`ports.Notify`: collects the notices of one invocation. Without a bus they are only counted."""
+    """`ports.Notify`: collects the notices of one invocation.
 
-    def __init__(self, bus: Bus | None = None) -> None:
-        self._bus = bus
+    `put` sends them to a bus, and may raise anything; without it they are only counted.
+    """
+
+    def __init__(self, put: Callable[[Sequence[Notice]], None] | None = None) -> None:
+        self._put = put
         self._notices: list[Notice] = []
 
     def __call__(self, notice: Notice) -> None:
@@ -51,13 +48,12 @@ class Outbox:
         It never fails, and never takes longer: a call that hangs is left to a thread.
         """
         notices, self._notices = self._notices, []
-        bus = self._bus
-        if not (bus and notices):
+        if not (self._put and notices):
             return 0
         problem = "no time left"
         if seconds > 0:
             try:
-                problem = _within(min(seconds, SEND_SECONDS), bus, notices)
+                problem = _within(min(seconds, SEND_SECONDS), partial(self._put, notices))
             except Exception as error:  # noqa: BLE001 (no thread can be started)
                 problem = type(error).__name__
         if problem:
@@ -66,13 +62,13 @@ class Outbox:
         return len(notices) if problem else 0
 
 
-def _within(seconds: float, bus: Bus, notices: Sequence[Notice]) -> str:
+def _within(seconds: float, send: Callable[[], None]) -> str:
     """What went wrong; empty if the bus accepted all notices in time."""
     problems = ["timed out"]
 
     def put() -> None:
         try:
-            bus.put(notices)
+            send()
         except StrongRefError as error:
             problems.append(str(error))
         except BaseException as error:  # noqa: BLE001 (Python would print its text, which may hold anything)

@@ -151,7 +151,7 @@ def _outbox(clients: Clients) -> Outbox:
         return Outbox()
     from strongref.aws.event_bus import EventBus  # noqa: PLC0415 (as above)
 
-    return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), clients.events))
+    return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), clients.events).put)
 
 
 def _ports(  # noqa: PLR0913, PLR0917 (what one invocation is made of)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from strongref_toolkit.json_values import document_text
 
 if TYPE_CHECKING:
-    from strongref_cli.overview.graph import Graph, Participant, Reference
-    from strongref_cli.overview.order import Order
+    from strongref_cli.overview.graph import Graph, Order, Participant, Reference
 
 GRAPH_VERSION, ORDER_VERSION = 2, 1
 

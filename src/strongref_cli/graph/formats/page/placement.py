@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from strongref_cli.graph.formats import by_place
-from strongref_cli.overview.order import Cycle, deploy_order
+from strongref_cli.overview.graph import Cycle, deploy_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
