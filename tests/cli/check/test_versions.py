@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -51,6 +52,8 @@ def test_pseudo_parameters_are_those_of_the_stack() -> None:
     names = pseudo_parameters(STACK, exists=True, topics=["arn:topic"])
     assert (names["AWS::Region"], names["AWS::StackName"], names["AWS::StackId"]) == (EU, "network", str(STACK))
     assert (names["AWS::NotificationARNs"], names["AWS::URLSuffix"]) == (["arn:topic"], "amazonaws.com")
+    isolated = replace(STACK, region="us-iso-east-1")
+    assert pseudo_parameters(isolated, exists=True)["AWS::URLSuffix"] == "c2s.ic.gov"
 
 
 def test_exports_are_in_the_order_of_their_dependencies() -> None:
