@@ -30,7 +30,9 @@ CERT = SCOPE.parameter_name(
     next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values))
 )
 US, EU = "us-east-1", "eu-west-1"
-DENIED = errors.AccessDeniedError("PutParameter", "AccessDeniedException", f"{SCOPE.path('fences')}/Exports.1a2b", US)
+NOT_ENABLED = errors.StoreError(
+    "PutParameter", "UnrecognizedClientException", f"{SCOPE.path('fences')}/Exports.1a2b", US
+)
 DHCP = ["DhcpOptionsId", "VpcId"]
 QUEUE = f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs"
 HOLD = f"strongref-hold-{ACCOUNT}-web-0123456789abcdef"
@@ -67,8 +69,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "record-left": lambda: refusals.RecordLeftError(
         errors.UndecryptableError("GetParameters", "InvalidKeyId", f"{SCOPE.path('records')}/Exports.1", US)
     ),
-    "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, DENIED),
-    "passed-over": lambda: refusals.PassedOverError(US, DENIED),
+    "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, NOT_ENABLED),
+    "passed-over": lambda: refusals.PassedOverError(US, NOT_ENABLED),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),
     "no-such-producer": lambda: refusals.NoSuchProducerError(PRODUCER),
