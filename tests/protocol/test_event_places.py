@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +24,7 @@ from strongref.contract.index import (
     path_of,
 )
 from strongref.contract.names import Key
-from strongref.contract.record import encode, part_name
+from strongref.contract.record import RequestStamp, encode, part_name
 from strongref.errors import AccessDeniedError, OutdatedRequestError, StoreError
 from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.lag import ReadLag
@@ -96,9 +96,9 @@ class World:
     def name(self, place: Place, kind: str = "", at: datetime = EPOCH, **more: Any) -> None:
         self.put(EU, f"{NAME}{path_of(place, kind)}", encode_place(NETWORK, at, **more))
 
-    def export(self, region: str, text: str) -> None:
+    def export(self, region: str, text: str, stack: str = NETWORK, last: RequestStamp | None = None) -> None:
         """Store a value and its record."""
-        (part,) = encode(record(A=text), frozenset())
+        (part,) = encode(replace(record(stack, A=text), last=last), frozenset())
         self.put(region, part_name(SCOPE, "Exports", part.number), part.text)
         self.put(region, SCOPE.parameter_name(KEY), text)
 

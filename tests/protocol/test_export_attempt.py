@@ -10,28 +10,35 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import pytest
 
 from strongref.contract.record import RequestStamp, part_name
+from strongref.errors import StoreError, UndecryptableError
 from strongref.protocol.behind_fences import FencedStore
-from strongref.protocol.export_attempt import ExportAttempt
+from strongref.protocol.export_attempt import ExportAttempt, plans_for
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.phases import Phase
+from strongref.protocol.plan import Create, ExportPlan
+from strongref.protocol.ports import StackInfo
 from strongref.protocol.snapshot import Snapshot
+from strongref.protocol.unreached import EventPlaces
 from tests.protocol.test_event_places import (
     AP,
     CREATE,
     EU,
     IN_AP,
     IN_US,
+    KEY,
     NOTHING,
     ROLLING_BACK,
     SENT,
+    UPDATING,
     US,
+    A,
     World,
     at,
     out,
 )
 from tests.protocol.test_out_of_reach import forget, lose, restore
 from tests.protocol.test_scenarios import exports, imports, name
-from tests.support.builders import SCOPE, record, stock
+from tests.support.builders import FORMER, NETWORK, SCOPE, WEB, ours, record, stock, values
 from tests.support.cloud import Cloud
 from tests.support.fake_ssm import EPOCH, FakeClock
 
@@ -41,7 +48,6 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
     from strongref.contract.record import Record
     from strongref.contract.response import Response
-    from strongref.protocol.unreached import EventPlaces
     from tests.support.cloudformation.requests import ResourceRequest
 
 
@@ -102,12 +108,19 @@ def test_a_creation_that_may_be_given_up_is_looked_at_after_a_wait(
 
 
 @pytest.mark.parametrize(
-    ("before", "exported", "after"), [(False, False, False), (True, False, True), (False, True, True)]
+    ("before", "exported", "after"),
+    [(False, "", False), (True, "", True), (False, NETWORK, True), (False, FORMER, False)],
 )
-def test_what_was_written_is_known_from_what_is_read_or_from_before(before: bool, exported: bool, after: bool) -> None:
-    world = World()
+def test_what_was_written_is_known_from_what_is_read_or_from_before(
+    monkeypatch: pytest.MonkeyPatch, before: bool, exported: str, after: bool
+) -> None:
+    """What a former stack of the same name has left, whatever its date is, was not written for this event."""
+    world, later = World(), RequestStamp(SENT + SECOND, "2")
+    monkeypatch.setattr(
+        world, "by_arn", lambda arn: StackInfo(arn, "network", UPDATING, arn) if arn != FORMER else None
+    )
     if exported:
-        world.export(US, "1")
+        world.export(US, "1", exported, later if exported == FORMER else None)
     places, clock = world.places(CREATE), world.cloud.clock
     acting = replace(attempt(places), may_have_written=before)
     acting._read([FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited], clock)
@@ -132,7 +145,46 @@ def test_a_plan_without_instructions_writes_nothing(before: bool) -> None:
     assert acting.may_have_written is before
 
 
+def test_the_index_is_written_behind_the_fences_that_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, lease, clocks = World(), FakeClock(), list[object]()
+    monkeypatch.setattr(EventPlaces, "name", lambda _places, _phase, _planned, clock: clocks.append(clock))
+    fenced = FencedStore(world.cloud.stores(US, lease), lease)
+    attempt(world.places())._apply([ExportPlan(SCOPE)], [Snapshot(fenced, at(IN_US), stock(), (), {})], Phase.UPDATE)
+    assert clocks == [lease]
+
+
+def test_what_only_creates_touches_nothing_that_has_appeared_meanwhile() -> None:
+    world = World("CREATE_IN_PROGRESS", "CREATE_IN_PROGRESS")
+    places, clock = world.places(CREATE), world.cloud.clock
+    world.put(US, SCOPE.parameter_name(KEY), "theirs")
+    found = Snapshot(FencedStore(world.cloud.stores(US, clock), clock), at(IN_US), stock(), (), {})
+    creating = ExportPlan(SCOPE, (Create(KEY, A[KEY], places.wanted.export.tags),))
+    with pytest.raises(MustWaitError):
+        attempt(places)._apply([creating], [found], Phase.CREATE, only_creates=True)
+    assert ([*world.cloud.values(US).values()], clock.slept) == (["theirs"], [])
+
+
+@pytest.mark.parametrize("changed", [SENT, EPOCH])
+def test_a_rollback_that_overrides_no_claim_is_one_whatever_dates_say(changed: datetime) -> None:
+    """It takes its value back from an Export that the update has created; an update may not."""
+    places = World(ROLLING_BACK, ROLLING_BACK, changed).places()
+    found = Snapshot(cast("Any", None), at(IN_US), stock(A, others={"Other": record(A="2")}), (KEY,), {KEY: ours()})
+    for phase, is_refused in ((Phase.ROLLBACK, False), (Phase.UPDATE, True)):
+        (plan,) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
+        assert bool(plan.refusals) is is_refused
+
+
+@pytest.mark.parametrize(("phase", "is_refused"), [(Phase.UPDATE, True), (Phase.ROLLBACK, False)])
+def test_only_a_rollback_goes_by_what_the_former_properties_ask_for(phase: Phase, is_refused: bool) -> None:
+    places = World(changed=SENT).places(OnChange="propagate")
+    stored = stock(values(A="0"), record(A="0"))
+    found = Snapshot(cast("Any", None), at(IN_US), stored, (KEY,), {KEY: ours(by=(WEB,))})
+    (plan,) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
+    assert bool(plan.refusals) is is_refused
+
+
 HEAD = part_name(SCOPE, "Exports", 0)
+LOCKED = UndecryptableError("GetParameters", "AccessDeniedException", "name", US)
 LATER, SAME = RequestStamp(SENT - SECOND, "0"), RequestStamp(SENT, "1")
 
 
@@ -159,6 +211,19 @@ def test_a_record_that_the_update_had_not_begun_to_write_is_marked(
     attempt(places)._mark_untouched(Snapshot(fenced, at(IN_US), stock(mine=own), (), {}))
     assert (world.cloud.texts(US) != before) is is_marked
     assert ('"untouched":true' in world.cloud.texts(US).get(HEAD[1:], "")) is is_marked
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_only_what_the_update_had_not_begun_to_write_is_marked_when_it_fails(begun: bool) -> None:
+    world = World()
+    world.export(US, "1")
+    places, clock = world.places(), world.cloud.clock
+    stored = replace(stock(mine=replace(record(A="1"), last=LATER)), why=LOCKED)
+    found = Snapshot(FencedStore(world.cloud.stores(US, clock), clock), at(IN_US), stored, (), {})
+    failing = replace(attempt(places), _begun=[found] if begun else [])
+    with pytest.raises(StoreError), failing._marked_untouched([found]):
+        raise out()
+    assert ('"untouched":true' in world.cloud.texts(US)[HEAD[1:]]) is not begun
 
 
 def test_what_was_withdrawn_before_is_not_reported_as_kept_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,6 +176,16 @@ def test_what_was_created_within_the_lag_is_not_created_again() -> None:
         world.clock.sleep(seconds)
 
 
+def test_lists_are_waited_for_again_once_the_hold_stack_is_another_one() -> None:
+    """Or has been updated: until then, they may show what it imported before."""
+    world = World(lag=2.0)
+    keeper = world.keeper()
+    for hold, waits in ((MADE, 1), (MADE, 1), (replace(MADE, updated="2"), 2), (replace(MADE, arn="new"), 3)):
+        world.hold = hold
+        assert keeper.is_effective(HOLDS)
+        assert world.clock.slept == [2.5] * waits
+
+
 def finished(world: World, after: float) -> Callable[[float], None]:
     """The producer's update ends after so many seconds."""
 

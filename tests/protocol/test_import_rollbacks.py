@@ -378,9 +378,21 @@ def test_what_is_not_protected_is_found_until_the_import_claims_it(cloud: Answer
 def test_a_note_goes_when_its_import_is_gone(cloud: AnsweringCloud, then: Callable[[Cloud], object]) -> None:
     roll_back(cloud, imports("A", "B"), lambda: CASES["released, and full"].meanwhile(cloud))
     then(cloud)
+    examined(cloud)
     assert len(noted(cloud)) == 1
     assert FindingType.UNCLAIMED not in {each.kind for each in found(cloud)}
     assert noted(cloud) == []
+
+
+def test_a_note_stays_if_its_import_comes_back_between_the_looks(
+    cloud: AnsweringCloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roll_back(cloud, imports("A", "B"), lambda: CASES["released, and full"].meanwhile(cloud))
+    known = cloud.physical_ids(cloud.stack("web", US).arn)
+    answers = iter([frozenset[str]()])
+    monkeypatch.setattr(cloud, "physical_ids", lambda _: next(answers, known))
+    assert FindingType.UNCLAIMED in {each.kind for each in found(cloud)}
+    assert len(noted(cloud)) == 1
 
 
 def test_a_note_by_hand_is_ignored(cloud: AnsweringCloud) -> None:

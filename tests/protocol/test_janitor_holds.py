@@ -6,34 +6,39 @@ import json
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
+from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.contract.event import RequestType
-from strongref.contract.hold_stacks import HOLDS
+from strongref.contract.format import HOLD_FORMAT
+from strongref.contract.hold_stacks import HOLDS, HoldStack
 from strongref.contract.index import IndexEntry, Place, encode_place, index_name, path_of, read_index
+from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import AccessDeniedError, OutOfTimeError, StackLookupError
 from strongref.protocol import janitor, janitor_holds
+from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.findings import FindingType
-from strongref.protocol.janitor import Checkpoint, Janitor
-from strongref.protocol.janitor_holds import HoldTender
+from strongref.protocol.hold_keeper import HoldKeeper
+from strongref.protocol.hold_steps import HoldStep
+from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor import HOLDER, Checkpoint, Janitor
+from strongref.protocol.janitor_holds import CONFIRM_SECONDS, HoldTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import Patience
+from strongref.refusals import ChangingError
 from tests.protocol.test_holds import HELD, HOLD, UNHELD, hold_stacks, holding
 from tests.protocol.test_scenarios import EU, US, exports, imports
-from tests.support.builders import ACCOUNT
+from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import ExportInUseError, LaterResourceError
-from tests.support.cloudformation.stacks import UPDATING
-
-if TYPE_CHECKING:
-    from strongref.protocol.hold_keeper import HoldKeeper
+from tests.support.cloudformation.stacks import CLEANUP, UPDATING
+from tests.support.fake_ssm import FakeClock
 
 HOUR = 3600.0
 BEFORE = datetime(2025, 1, 1, tzinfo=UTC)
@@ -175,6 +180,26 @@ def test_it_makes_the_holds_of_values_that_an_earlier_invocation_read(cloud: Clo
     assert holding(cloud) == ([[HOLD]] if again else [])
 
 
+def test_a_key_where_an_earlier_invocation_stopped_is_no_claim(cloud: Cloud) -> None:
+    """It sorts after every tag of a claim."""
+    cloud.deploy("network", EU, {"Exports": exports({"zone": "z"})})
+    cloud.deploy("web", US, {"Imports": imports("zone")})
+    cloud.deploy("network", EU, {"Exports": exports({"zone": "z"}, Hold=HOLD)})
+    assert tend(cloud, after=(SCOPE.path("exports"), "zone")) == [FindingType.UNHELD]
+
+
+def test_no_hold_is_looked_after_where_claims_cannot_be_read_again(held: Cloud) -> None:
+    read = TagInspector.inspect_in_scope
+
+    def denied(inspector: TagInspector, store: Any, scope: Any, keys: Any) -> Any:
+        if "A" in (keys := list(keys)):
+            raise AccessDeniedError("ListTagsForResource", "AccessDeniedException", "A", US)
+        return read(inspector, store, scope, keys)
+
+    with patch.object(janitor, "PART", 1), patch.object(TagInspector, "inspect_in_scope", denied):
+        assert tend(held, after=(SCOPE.path("exports"), "A")) == [FindingType.FAILED_CALL]
+
+
 def test_an_invocation_that_ends_among_holds_is_not_repeated_for_ever(cloud: Cloud) -> None:
     """Each one goes on after the import with which the one before it ran out of time."""
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
@@ -289,11 +314,15 @@ def test_it_waits_for_all_lists_at_once(held: Cloud) -> None:
     assert sum(held.clock.slept) <= fences + 5
 
 
-def test_where_cloudformation_does_not_list_imports_no_hold_is_replaced(held: Cloud) -> None:
+def test_where_cloudformation_does_not_list_imports_no_hold_is_replaced(
+    held: Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
     before, denied = [each.copy() for each in hold_stacks(held)], StackLookupError(HOLD, EU, "AccessDenied")
     with patch.object(held, "importing_stacks", side_effect=denied):
         assert tend(held) == [FindingType.FAILED_CALL]
     assert hold_stacks(held) == before
+    (logged,) = (vars(each) for each in caplog.records if each.levelname == "ERROR")
+    assert (logged["hold"], logged["importer"]) == (before[0].name, held.stack("web", US).arn)
 
 
 def test_a_stack_does_not_hold_what_it_exports_itself(cloud: Cloud) -> None:
@@ -302,10 +331,30 @@ def test_a_stack_does_not_hold_what_it_exports_itself(cloud: Cloud) -> None:
     assert (tend(cloud, EU), hold_stacks(cloud)) == ([], [])
 
 
-def test_it_deletes_a_hold_whose_import_is_gone(held: Cloud) -> None:
+@pytest.mark.parametrize("repairs", [True, False])
+def test_it_deletes_a_hold_whose_import_is_gone(held: Cloud, *, repairs: bool) -> None:
     held.vanish("web", US)
-    assert tend(held, EU) == [FindingType.STALE_HOLD]
-    assert hold_stacks(held) == []
+    assert tend(held, EU, repairs=repairs) == [FindingType.STALE_HOLD]
+    assert len(hold_stacks(held)) == (0 if repairs else 1)
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_hold_of_a_newer_format_is_reported_and_stays(held: Cloud, *, repairs: bool) -> None:
+    held.vanish("web", US)
+    (stack,) = hold_stacks(held)
+    stack.tags = {**stack.tags, HOLD_FORMAT: "2"}
+    assert tend(held, EU, repairs=repairs) == [FindingType.NEWER_FORMAT]
+    assert hold_stacks(held) == [stack]
+
+
+@pytest.mark.parametrize("what", [{"tags": {}}, {"created": None}], ids=["not ours", "of no known age"])
+def test_a_stack_of_a_holds_name_stays_unless_it_is_an_old_one_of_ours(held: Cloud, what: dict[str, Any]) -> None:
+    held.vanish("web", US)
+    (stack,) = hold_stacks(held)
+    for name, value in what.items():
+        setattr(stack, name, value)
+    assert tend(held, EU) == []
+    assert hold_stacks(held) == [stack]
 
 
 def test_it_deletes_the_hold_of_a_generation_that_was_rolled_back(held: Cloud) -> None:
@@ -332,12 +381,13 @@ def test_it_leaves_a_hold_whose_import_may_still_be_made(held: Cloud, why: str) 
     assert len(hold_stacks(held)) == 1
 
 
-def test_an_import_that_comes_back_between_the_looks_keeps_its_hold(held: Cloud) -> None:
+@pytest.mark.parametrize("repairs", [True, False])
+def test_an_import_that_comes_back_between_the_looks_keeps_its_hold(held: Cloud, *, repairs: bool) -> None:
     """Or CloudFormation's first answers lag: they are about the time before it was there."""
     known = held.physical_ids(held.stack("web", US).arn)
     answers = iter([frozenset[str](), frozenset[str](), known])
     with patch.object(held, "physical_ids", lambda _: next(answers)):
-        assert tend(held, EU) == []
+        assert tend(held, EU, repairs=repairs) == []
     assert len(hold_stacks(held)) == 1
 
 
@@ -371,6 +421,128 @@ def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> Non
     held._export = original  # type: ignore[method-assign]
     assert found == [FindingType.HOLD_PENDING]
     assert len(hold_stacks(held)) == 1
+
+
+# -- step by step -----------------------------------------------------------------------------------------------------
+
+
+def tender(cloud: Cloud) -> HoldTender:
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
+    return HoldTender(ports, US, cloud.clock, HOLDER)
+
+
+def claim(cloud: Cloud) -> tuple[str, str]:
+    """That of web."""
+    web = cloud.stack("web", US)
+    return claim_tag(web.resources["Imports"].physical_id), web.arn
+
+
+def needed(cloud: Cloud, *claimed: str) -> dict[str, str]:
+    """What web needs to hold at the second look, given what it had claimed at the first."""
+    tending, first = tender(cloud), TagInspector(cloud)
+    keeper = tending._keeper(SCOPE, claim(cloud), first)
+    assert keeper
+    return tending._needed(keeper, claim(cloud), [Key(each) for each in claimed], first, cloud.stores(US, cloud.clock))
+
+
+def release(cloud: Cloud, *keys: str) -> None:
+    for key in keys:
+        name = SCOPE.parameter_name(Key(key))
+        cloud.ssm(US).remove_tags_from_resource(ResourceType="Parameter", ResourceId=name, TagKeys=[claim(cloud)[0]])
+
+
+def test_other_values_may_be_claimed_by_the_second_look(held: Cloud) -> None:
+    held.deploy("web", US, {"Imports": imports("A", "B")})
+    release(held, "A")
+    assert needed(held, "A") == {HOLD: held.stack("network", EU).arn}
+    release(held, "B")
+    assert needed(held, "A") == {}
+
+
+def test_a_record_that_is_lost_by_the_second_look_may_need_the_hold(held: Cloud) -> None:
+    held.ssm(US).delete_parameters(Names=[RECORD])
+    with pytest.raises(ChangingError):
+        needed(held, "A")
+
+
+@pytest.mark.parametrize(
+    ("status", "is_changing"),
+    [("UPDATE_COMPLETE", False), (UPDATING, True), (CLEANUP, False), ("UPDATE_ROLLBACK_FAILED", True), (None, False)],
+)
+def test_a_producer_may_name_another_hold_until_its_update_is_over(
+    held: Cloud, status: str | None, is_changing: bool
+) -> None:
+    if status:
+        held.stack("network", EU).status = status
+    else:
+        held.vanish("network", EU)
+    assert tender(held)._is_changing(SCOPE.producer) is is_changing
+
+
+def test_what_another_account_exports_has_no_hold_here(held: Cloud) -> None:
+    theirs = replace(SCOPE, producer=replace(SCOPE.producer, account="222222222222"))
+    assert tender(held)._keeper(theirs, claim(held), TagInspector(held)) is None
+
+
+FOR_IT = {HOLD: "the producer"}
+
+
+@pytest.mark.parametrize(
+    ("step", "holds", "begun", "found"),
+    [
+        (HoldStep.NONE, FOR_IT, 0, []),
+        (HoldStep.NONE, {}, 0, []),
+        (HoldStep.CREATE, FOR_IT, 1, []),
+        (HoldStep.REPLACE, {}, 0, [FindingType.UNHELD]),
+    ],
+)
+def test_only_what_is_to_be_made_is_waited_for(
+    held: Cloud, step: HoldStep, holds: dict[str, str], begun: int, found: list[FindingType]
+) -> None:
+    tending, keeper = tender(held), Mock(stack=HoldStack.of_import(StackArn.parse(claim(held)[1]), "tag", SCOPE))
+    with patch.object(HoldTender, "_needed", lambda *_: holds), patch.object(HoldTender, "_begin", lambda *_: step):
+        assert [each.kind for each in tending._repaired(keeper, claim(held), [], TagInspector(held))] == found
+    assert len(tending._begun) == begun
+
+
+@pytest.mark.parametrize("step", [HoldStep.NONE, HoldStep.CREATE])
+def test_a_fence_stays_until_reads_show_what_was_done(held: Cloud, step: HoldStep) -> None:
+    tending, lease = tender(held), FakeClock()
+    keeper = tending._keeper(SCOPE, claim(held), TagInspector(held))
+    assert keeper
+    with patch.object(HoldKeeper, "begin", return_value=step):
+        assert tending._begin(keeper, FOR_IT, FencedStore(held.stores(US, lease), lease)) is step
+    assert sum(lease.slept) == (0 if step is HoldStep.NONE else held.lag.after_writing)
+
+
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [(HoldStep.NONE, []), (HoldStep.WAIT, [FindingType.HOLD_PENDING]), (HoldStep.UPDATE, [FindingType.UNHELD])],
+)
+def test_who_only_looks_reports_what_a_repair_would_wait_for(
+    held: Cloud, step: HoldStep, found: list[FindingType]
+) -> None:
+    keeper = Mock(look=Mock(return_value=step))
+    assert [each.kind for each in tender(held)._looked_at(keeper, FOR_IT)] == found
+
+
+def test_a_hold_that_is_not_made_within_a_minute_is_pending(held: Cloud) -> None:
+    tending, since = tender(held), sum(held.clock.slept)
+    tending._begun = [(Mock(is_made=Mock(return_value=False), begin=Mock(return_value=HoldStep.WAIT)), FOR_IT)]
+    assert [each.kind for each in tending.confirm()] == [FindingType.HOLD_PENDING]
+    assert sum(held.clock.slept) == since + CONFIRM_SECONDS
+
+
+def test_what_ran_out_of_time_is_no_hold_that_cannot_be_made(held: Cloud) -> None:
+    with pytest.raises(OutOfTimeError):
+        tender(held)._not_made(Mock(), OutOfTimeError("CreateStack", "OutOfTime", "x", EU))
+
+
+def test_only_the_records_of_stacks_that_exist_name_holds(held: Cloud) -> None:
+    records = held.stores(US, held.clock).under(SCOPE.path("records"))
+    assert {*janitor._of_living_stacks(SCOPE, records, TagInspector(held)).records} == {"Exports"}
+    held.vanish("network", EU)
+    assert janitor._of_living_stacks(SCOPE, records, TagInspector(held)).records == {}
 
 
 # -- the index --------------------------------------------------------------------------------------------------------

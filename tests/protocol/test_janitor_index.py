@@ -13,9 +13,11 @@ from strongref.contract.fence import Fence
 from strongref.contract.index import DROPPED, FORGOTTEN, Place, encode_hold, encode_place, index_name, path_of
 from strongref.contract.names import ExportScope, Producer
 from strongref.contract.record import Record, encode, part_name
+from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.findings import Finding, FindingType
+from strongref.protocol.findings import Finding, FindingType, Repairs
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor import Janitor
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports, StackInfo
@@ -55,6 +57,9 @@ class World:
     def by_arn(self, arn: str) -> StackInfo | None:
         return self.stacks.get(arn)
 
+    def by_name(self, *_stack: str) -> StackInfo | None:
+        return None
+
     def put(self, region: str, name: str, text: str) -> None:
         self.cloud.ssm(region).put_parameter(Name=name, Type="String", Value=text, Overwrite=True)
 
@@ -86,12 +91,14 @@ class World:
 
         self.lag, self.cloud.clock.on_sleep = 2.0, once
 
+    @property
+    def ports(self) -> Ports:
+        patience = Patience(5, 2, lambda: 0.5)
+        return Ports(self.cloud.stores, cast("Any", self), patience, self.cloud.token, ReadLag(self.lag))
+
     def tender(self, region: str = EU) -> IndexTender:
-        ports = Ports(
-            self.cloud.stores, cast("Any", self), Patience(5, 2, lambda: 0.5), self.cloud.token, ReadLag(self.lag)
-        )
         holder = FenceHolder("janitor", "the janitor")
-        return IndexTender(ports, region, ACCOUNT, self.cloud.clock, holder, repairs=self.repairs)
+        return IndexTender(self.ports, region, ACCOUNT, self.cloud.clock, holder, repairs=self.repairs)
 
     def correct(self) -> list[Finding]:
         return list(self.tender().correct())
@@ -283,3 +290,29 @@ def test_what_others_have_left_is_not() -> None:
     assert dropped(world) == set()
     world.name(IN_US, DROPPED)
     assert dropped(world, OF_ANOTHER) == set()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "left", "is_dropped"),
+    [
+        pytest.param(RESTING, RESTING, [IN_US], True, id="left, and at rest"),
+        pytest.param(RESTING, RESTING, [IN_AP], False, id="another place"),
+        pytest.param(RESTING, RESTING, [], False, id="not named anymore"),
+        pytest.param(RESTING, AT_WORK, [IN_US], False, id="at work now"),
+        pytest.param(RESTING, replace(RESTING, updated="2"), [IN_US], False, id="updated meanwhile"),
+        pytest.param(RESTING, None, [IN_US], False, id="gone now"),
+        pytest.param(None, RESTING, [IN_US], False, id="not there before"),
+    ],
+)
+def test_what_was_dropped_is_so_for_two_looks(
+    before: StackInfo | None, now: StackInfo | None, left: list[Place], is_dropped: bool
+) -> None:
+    world, exports = World((), {NETWORK: before} if before else {}), {("Exports", NETWORK)}
+    first = TagInspector(cast("Any", world))
+    first.info(NETWORK)
+    world.stacks = {NETWORK: now} if now else {}
+    for place in left:
+        world.name(place, DROPPED)
+    at = FencedStore(world.cloud.stores(US, world.cloud.clock), world.cloud.clock)
+    seen, _ = Janitor(world.ports, US, ACCOUNT)._look_again(at, SCOPE, Repairs(dropped=exports), first)
+    assert seen.dropped == (exports if is_dropped else set())

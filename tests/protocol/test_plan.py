@@ -188,6 +188,12 @@ def test_the_mark_of_what_is_withdrawn_goes_with_its_last_value() -> None:
     assert plan({}, marked).plan.instructions == (WriteRecord("Exports", None, parts),)
 
 
+def test_no_mark_is_left_for_what_has_lost_the_exports_tag() -> None:
+    """Nobody would miss the record: it is another Export's, or nobody's."""
+    made = plan({}, stock(values(A="1"), record(A="1")), {A: ours(by=(WEB,))}, ClaimPolicy.KEEP)
+    assert (made.kept, made.plan.instructions[-1]) == ({A: (WEB,)}, CloseRecord("Exports", None, frozenset()))
+
+
 def test_cleanup_does_not_tell_what_another_export_left_for_a_claim() -> None:
     made = plan({}, stock(values(A="1")), {A: ours(by=(WEB,), owners=(MORE,))}, ClaimPolicy.KEEP)
     assert does(made) == {}

@@ -12,7 +12,7 @@ from strongref.arns import Arn
 from strongref.contract.continuation import Continuation
 from strongref.contract.event import Event, RequestType
 from strongref.contract.origin import ResponseHosts
-from strongref.errors import OUT_OF_TIME, StackLookupError, WaitInterruptedError
+from strongref.errors import OUT_OF_TIME, BadRequestError, StackLookupError, WaitInterruptedError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import ResourceInfo, StackInfo
 from strongref.protocol.verification import (
@@ -195,6 +195,7 @@ SENT = event(UPDATE)
 @pytest.mark.parametrize(
     ("seconds", "sent", "raised"),
     [
+        (-6, SENT, False),
         (0, SENT, True),
         (149, SENT, True),
         (150, SENT, False),
@@ -203,7 +204,7 @@ SENT = event(UPDATE)
         (20, replace(SENT, service_timeout=180), True),
         (30, replace(SENT, service_timeout=180), False),
     ],
-    ids=["first", "second", "third", "undated", "continuation", "in time", "too late for another"],
+    ids=["dated ahead", "first", "second", "third", "undated", "continuation", "in time", "too late for another"],
 )
 @pytest.mark.parametrize(
     ("error", "expected"),
@@ -236,6 +237,11 @@ def test_a_late_delivery_counts_only_for_the_request_that_the_resource_is_in_pro
     seconds: float, resource: ResourceInfo, accepted: bool
 ) -> None:
     assert Account(resource).arrives(seconds).accepts(event(UPDATE)) is accepted
+
+
+def test_what_continues_was_verified_before() -> None:
+    continued = replace(event(UPDATE), continuation=Continuation(2, EPOCH))
+    assert Account(ANOTHER).arrives(60).accepts(continued)
 
 
 def test_it_is_looked_at_when_reads_show_what_was_there_when_it_arrived() -> None:
@@ -311,17 +317,34 @@ def test_what_is_not_listed_is_looked_at_twice() -> None:
     assert not account.accepts(event(DELETE))
 
 
-def test_at_rest_is_no_failure_where_there_is_no_time_to_ask_again() -> None:
-    account = Account(listed("UPDATE_COMPLETE"), "UPDATE_COMPLETE")
-    asked = iter([listed("UPDATE_COMPLETE"), None])
+NO_TIME = StackLookupError(STACK, REGION, OUT_OF_TIME)
 
-    def resource(_arn: str, _logical_id: str) -> ResourceInfo | None:
-        if found := next(asked):
+
+@pytest.mark.parametrize(
+    ("answers", "error", "expected"),
+    [
+        (1, NO_TIME, EventRejectedError),
+        (1, WaitInterruptedError(NO_TIME), EventRejectedError),
+        (0, WaitInterruptedError(NO_TIME), EventNotVerifiedError),
+        (1, WaitInterruptedError(DENIED), EventNotVerifiedError),
+        (1, WaitInterruptedError(BadRequestError("x", "y")), EventNotVerifiedError),
+    ],
+    ids=["no time", "no time to wait", "no answer", "denied", "another error"],
+)
+def test_at_rest_is_no_failure_where_there_is_no_time_to_ask_again(
+    answers: int, error: StrongRefError, expected: type[StrongRefError]
+) -> None:
+    account = Account(None).arrives(150)
+    asked = iter([listed("UPDATE_COMPLETE")] * answers)
+
+    def resource(_arn: str, _logical_id: str) -> ResourceInfo:
+        if found := next(asked, None):
             return found
-        raise WaitInterruptedError(StackLookupError("web", REGION, OUT_OF_TIME))
+        raise error
 
     account.resource = resource  # type: ignore[method-assign, assignment]
-    assert not account.accepts(event(UPDATE))
+    with pytest.raises(expected):
+        account.verifier().check_expected(event(UPDATE), account.clock)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class HoldTender:
         """
         if recorded.torn:
             return  # What cannot be read may need the holds that there are.
-        if unread and recorded.all_holds:
+        if recorded.all_holds:
             if len(unread) > READ_AGAIN:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.path("exports")})
                 return
