@@ -214,3 +214,16 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
         heading, _, below = section.partition("\n")
         if "…" in heading:
             yield heading, below
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("did not receive a response", "failed to stabilize", "Exports cannot be updated"),
+        *("Some exports have changed", "cannot be updated as it is in use", "Response object is too long"),
+        "Number of dynamic references",
+        *("deadly embrace", "Lambda@Edge", "opt-in region", "stack refactoring", "UPDATE_ROLLBACK_FAILED"),
+    ],
+)
+def test_the_words_of_cloudformation_and_of_the_cdk_are_found(words: str) -> None:
+    assert any(words.lower() in page.read_text().lower() for page in FOLDER.glob("*.md"))

@@ -351,6 +351,18 @@ def test_a_rollback_for_which_nothing_can_be_read_fails(cloud: AnsweringCloud) -
         cloud.send(web.request(RequestType.UPDATE, "Imports", imports("A"), "x", imports("X")))
 
 
+@pytest.mark.parametrize("meanwhile", [partial(network, values={"B": "b1"}), partial(by_hand, parameter=HEAD)])
+def test_a_rollback_that_fails_names_what_it_could_not_read(
+    cloud: AnsweringCloud, meanwhile: Callable[[Cloud], object]
+) -> None:
+    """Whatever else is wrong: that alone does not fail it."""
+    cloud.deploy("web", US, {"Imports": imports("A", **WEAK)})
+    meanwhile(cloud)
+    deny(cloud, "GetParametersByPath", "/exports/")
+    with pytest.raises(StrongRefError, match=r"GetParametersByPath of .* was denied"):
+        rolled_back(cloud, imports("A", **WEAK))
+
+
 def test_a_rollback_waits_for_a_change_in_as_many_invocations_as_it_takes(cloud: AnsweringCloud) -> None:
     cloud.deploy("web", US, {"Imports": imports("A")})
     fenced(cloud)

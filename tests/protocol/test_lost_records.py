@@ -306,6 +306,26 @@ def test_half_a_rollback_is_not_taken_for_none() -> None:
     assert (stack.status, cloud.values(US)[name("A")]) == ("UPDATE_ROLLBACK_COMPLETE", "a1")
 
 
+@pytest.mark.parametrize("lose", WAYS)
+@pytest.mark.parametrize("claims", [True, False])
+def test_a_stack_is_deleted_whatever_became_of_the_record_of_its_other_export(
+    lose: Callable[[Cloud], None], *, claims: bool
+) -> None:
+    """It can no longer be deployed, to write that record again. What is claimed is refused as ever."""
+    cloud = Cloud()
+    secret = exports({"C": "c1", "T": "t1"}, SecureKeys=["T"])
+    cloud.deploy("network", EU, {"Exports": exported(), "More": secret})  # CloudFormation deletes More first.
+    cloud.deploy("web", US, {"Imports": imports("T")} if claims else {})
+    lose(cloud)
+    for _ in range(2 if claims else 0):
+        with pytest.raises(ExportsInUseError, match="T cannot be dropped"):
+            cloud.delete("network", EU)
+    assert (name("T") in cloud.values(US), name("C") in cloud.values(US)) == (True, True)
+    cloud.deploy("web", US, {})
+    cloud.delete("network", EU)
+    assert cloud.values(US) == {}
+
+
 def test_a_place_that_only_the_index_knows_is_not_abandoned(cloud: Cloud) -> None:
     resources = cloud.stack("network", EU).resources
     before = resources["Exports"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from tests.protocol.test_janitor import found
 from tests.protocol.test_scenarios import AP, EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
-from tests.support.cloudformation.operations import LaterResourceError
+from tests.support.cloudformation.operations import ExportInUseError, LaterResourceError
 from tests.support.cloudformation.requests import SIGNED_FORMAT
 from tests.support.cloudformation.stacks import ROLLBACK
 
@@ -54,6 +55,12 @@ def not_writable(action: str, request: dict[str, Any]) -> None:
     """No parameter can be put, not even a fence."""
     if action == "PutParameter":
         unreached(action, request)
+
+
+def no_record(action: str, request: dict[str, Any]) -> None:
+    """No record can be put."""
+    if "/records/" in str(request):
+        not_writable(action, request)
 
 
 def full(action: str, request: dict[str, Any]) -> None:
@@ -162,7 +169,11 @@ def test_a_lost_region_keeps_its_state_if_the_update_never_began_to_write_there(
             deploy(cloud, values, US, AP)
         assert status(cloud) == ROLLED_BACK
     assert {cloud.notices[-1].type} == {NoticeType.PLACE_PASSED_OVER}
-    assert "ap-southeast-2 was left as it is, since it cannot be reached" in str(cloud.notices[-1].detail["summary"])
+    summary = str(cloud.notices[-1].detail["summary"])
+    assert "ap-southeast-2 was left as it is, since it cannot be reached" in summary
+    with pytest.raises(OutOfReachError):
+        deploy(cloud, values, US)
+    assert "So does one that drops it" in summary
     restore(cloud)
     assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
     deploy(cloud, values, US, AP)
@@ -227,6 +238,18 @@ def test_what_is_lost_can_be_dropped_only_when_it_was_forgotten(cloud: Cloud, ch
     restore(cloud)
     assert cloud.values(AP) == {name("A"): "a1"}  # Whoever imports there goes on.
     assert cloud.claims(AP, name("A")) == ["web"]
+
+
+def test_a_hold_of_a_forgotten_region_is_deleted_by_hand_as_the_documentation_says(cloud: Cloud) -> None:
+    """Its janitor would do it, and that is gone as well."""
+    deploy(cloud, {"A": "a1"}, US, AP, Hold="H")
+    cloud.deploy("web", AP, {"Imports": imports("A")})
+    lose(cloud)
+    forget(cloud)
+    with pytest.raises(ExportInUseError, match="strongref-hold-") as refused:
+        cloud.delete("network", EU)
+    cloud.delete_stack(refused.value.importers[0], EU)
+    cloud.delete("network", EU)
 
 
 def test_a_forgotten_region_counts_only_while_it_cannot_be_reached(cloud: Cloud) -> None:
@@ -439,8 +462,8 @@ def test_a_denied_value_is_no_region_that_cannot_be_reached(cloud: Cloud) -> Non
     assert cloud.values(AP) == cloud.values(US) == {name("A"): "a1"}
 
 
-def tended(cloud: Cloud) -> None:
-    for region in (AP, EU, AP, EU):
+def tended(cloud: Cloud, *more: str) -> None:
+    for region in 2 * (*more, AP, EU):
         found(cloud, region)
         cloud.clock.sleep(7200)
 
@@ -494,6 +517,36 @@ def test_what_is_exported_to_a_forgotten_region_again_stays_and_is_protected(clo
     lose(cloud)
     with pytest.raises(OutOfReachError):
         deploy(cloud, {"A": "a1", "B": "b"}, US)
+
+
+@pytest.mark.parametrize("how", [unreached, not_writable, no_record])
+@pytest.mark.parametrize("is_undone", [True, False], ids=["an update that renamed it, and failed", "its removal"])
+def test_the_janitor_withdraws_what_the_cleanup_of_a_stack_could_not_delete(
+    cloud: Cloud, how: Callable[..., None], *, is_undone: bool
+) -> None:
+    """CloudFormation goes on as if that had succeeded, so no event comes for it anymore."""
+    before = exports({"A": "a1", "B": "b1"}, Region=[US, AP])
+    cloud.deploy("network", EU, {"Exports": before})
+    original = cloud._export
+
+    def later(*given: Any) -> None:
+        cloud._export = original  # type: ignore[method-assign]
+        lose(cloud, how=how)
+        if is_undone:
+            raise LaterResourceError
+        original(*given)
+
+    cloud._export = later  # type: ignore[method-assign,assignment]
+    with pytest.raises(LaterResourceError) if is_undone else nullcontext():
+        cloud.deploy("network", EU, {"New": before} if is_undone else {})
+    restore(cloud)
+    tended(cloud, US)
+    again = "Exports" if is_undone else "Later"
+    cloud.deploy("network", EU, {again: exports({"A": "a2"}, Region=[US, AP])})
+    assert cloud.values(AP) == cloud.values(US) == {name("A"): "a2"}
+    cloud.delete("network", EU)
+    tended(cloud, US)
+    assert {each: cloud.texts(each) for each in (US, AP, EU)} == {US: {}, AP: {}, EU: {}}
 
 
 def test_the_janitor_withdraws_nothing_while_the_update_may_roll_back(cloud: Cloud) -> None:

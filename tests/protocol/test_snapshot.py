@@ -65,6 +65,9 @@ class Scope:
     def exists(self, stack: str) -> bool:
         return stack in self.existing
 
+    def info(self, _stack: str) -> None:
+        """No stack is being deleted."""
+
     def side_by_side(self, queues: Any) -> Any:
         return in_turn(queues)
 

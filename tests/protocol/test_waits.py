@@ -229,16 +229,19 @@ def test_a_claim_that_looks_stale_once_is_live(begins_between: str) -> None:
     assert cloud.claims(US, VALUE) == ["web"]
 
 
-def test_the_janitor_looks_twice() -> None:
+@pytest.mark.parametrize(("consumers", "lists"), [({"web"}, 3), (set[str](), 2)], ids=["a claim", "an export"])
+def test_the_janitor_looks_twice(consumers: set[str], lists: int) -> None:
+    """At what looks stale, or as if its stack had it no more; at the producer of what is claimed once."""
     cloud = Lagging()
     cloud.deploy("network", EU, {"Exports": exports(A="a1")})
     cloud.clock.slept.append(10)
-    cloud.deploy("web", US, {"Imports": IMPORT})
+    for each in consumers:
+        cloud.deploy(each, US, {"Imports": IMPORT})
     cloud.late, cloud.lists = True, 0
     ports = Ports(cloud.stores, cloud, Patience(5, 2, lambda: 0.5), cloud.token, cloud.lag)
     found = [finding for tended in Janitor(ports, US, ACCOUNT).tend(cloud.clock) for finding in tended.findings]
-    assert cloud.lists == 2
-    assert (found, cloud.claims(US, VALUE)) == ([], ["web"])
+    assert cloud.lists == lists
+    assert (found, set(cloud.claims(US, VALUE))) == ([], consumers)
 
 
 class CreatedAMomentAgo(Cloud):

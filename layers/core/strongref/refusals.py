@@ -102,7 +102,7 @@ class PassedOverError(StrongRefError):
     why: StrongRefError
     sentence = (
         "{region} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
-        "needs it again; one without it in Region does not."
+        "needs it again. So does one that drops it, if values were exported there, until strongref forget gives it up."
     )
 
 

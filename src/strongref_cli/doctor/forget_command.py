@@ -79,12 +79,15 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _named(store: Store, stack: str) -> list[Named]:
+    """The places of each Export, once each: a denial may be left from a former stack of that name."""
     found = read_index(store.under(f"{INDEX}/{stack}"))
-    return [
-        (index_of(name)[1], arn, place, entry.wrote.get(place))
-        for (name, arn), entry in sorted(found.items())
-        for place in sorted({*entry.places, *entry.denied})  # Of what is named, some may be missing.
-    ]
+    named: dict[tuple[str, Place], Named] = {}
+    for (name, arn), entry in found.items():
+        for place in {*entry.places, *entry.denied}:  # Of what is named, some may be missing.
+            export = index_of(name)[1]
+            if place in entry.places or (export, place) not in named:
+                named[export, place] = (export, arn, place, entry.wrote.get(place))
+    return [named[at] for at in sorted(named)]
 
 
 def _is_reached(store: Store) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import FORGOTTEN, INDEX
+import pytest
+
+from strongref.contract.index import DENIED, FORGOTTEN, INDEX, encode_place
 from strongref.contract.releases import RELEASES, Release
+from tests.support.builders import stack_arn
 from tests.support.doctor import EU, US, findings
 from tests.support.schemas import validate
 
@@ -39,6 +43,18 @@ def test_each_place_gets_a_mark_and_a_trace_stays(run: Run, account: Account) ->
     assert len(traces) == len(marks)
     assert {(each.producer, each.reason) for each in traces if each} == {("network", "us-east-1 was forgotten")}
     assert ("released", "note", "Exports of network") in findings(run, "--region", EU)
+
+
+@pytest.mark.parametrize("unique", ["0", "z"])
+def test_what_is_left_of_a_former_stack_of_that_name_gets_no_mark(run: Run, account: Account, unique: str) -> None:
+    """The mark would count for that one, and the stack that exists could still not be changed."""
+    place = next(name for name in account.everything(EU) if name.startswith(f"{INDEX}/network/") and US in name)
+    former = encode_place(stack_arn("network", EU, unique=unique), datetime.now(UTC))
+    account.ssm(EU).put_parameter(Name=f"{place}/{DENIED}", Type="String", Value=former)
+    assert run(*FORGET, "--yes")[0] == 0
+    found = account.everything(EU)
+    stacks = [json.loads(found[name][0]["Value"])["stack"] for name in (place, f"{place}/{FORGOTTEN}")]
+    assert stacks[0] == stacks[1]
 
 
 def test_a_region_that_the_stack_does_not_export_to_is_named(run: Run, account: Account) -> None:  # noqa: ARG001

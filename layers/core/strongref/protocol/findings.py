@@ -175,7 +175,7 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
         _examine_value(scope, key, found, live.get(key, {}), repairs)
         if len(repairs.findings) > before:
             repairs.suspects.add(key)
-    _examine_orphans(scope, orphaned, found, repairs)
+    _examine_orphans(scope, orphaned, live, found, repairs)
     if found.stored.keys() <= live.keys() | repairs.delete:
         _delete_marks(scope, found, repairs)
     _find_missing(scope, live, found, repairs)
@@ -260,16 +260,16 @@ def _examine_value(
 
 
 def _examine_orphans(
-    scope: ExportScope, orphaned: Mapping[str, Record], found: ScopeSnapshot, repairs: Repairs
+    scope: ExportScope, orphaned: Mapping[str, Record], live: Collection[Key], found: ScopeSnapshot, repairs: Repairs
 ) -> None:
-    """Of a record that nobody keeps any more, what is imported is left, so that the import can be updated."""
+    """Of a record that nobody keeps any more, what is imported from it alone is left, so that imports can change."""
     for logical_id, record in orphaned.items():
         left = {
             key: value
             for key, value in record.values.items()
-            if key in found.stored and (key not in found.tags or found.tags[key].claims)
+            if key not in live and key in found.stored and (key not in found.tags or found.tags[key].claims)
         }
-        if len(left) < len(record.values):
+        if not left or len(left) < len(record.values):
             repairs.records[logical_id] = replace(record, values=left) if left else None
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope, logical_id, 0)

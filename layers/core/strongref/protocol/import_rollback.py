@@ -47,7 +47,7 @@ class ImportRollback:
 
         Raises:
             UnfinishedError: another invocation may do better.
-            StrongRefError: `why`, if what may be there cannot be read at all.
+            StrongRefError: what may be there cannot be read at all; if known, why.
         """
         self._wait_for_fences()
         found, names, producer = self._look(), self.attempt.names, str(self.attempt.scope.producer)
@@ -87,14 +87,16 @@ class ImportRollback:
     def _look(self) -> FoundExports:
         scope, region = self.attempt.scope, self.attempt.store.region
         store = self.attempt.ports.stores(region, self._limited(2))
-        recorded = self._tolerant(lambda: RecordedExports.read(store, scope))
-        parameters = self._tolerant(lambda: store.under(scope.path("exports")))
+        failed: list[StrongRefError] = []
+        recorded = self._tolerant(lambda: RecordedExports.read(store, scope), failed=failed)
+        parameters = self._tolerant(lambda: store.under(scope.path("exports")), failed=failed)
         published = recorded.readable(partly=True).values if recorded else {}
         stored = {scope.key(name): each.value for name, each in (parameters or {}).items()}
         if recorded is None or parameters is None:
             selected = select(self.attempt.names, {**stored, **published})
             if not selected or not all(selected.values()):
-                raise self.why  # What cannot be read is not gone.
+                # What cannot be read is not gone.
+                raise next((each for each in failed if not isinstance(each, UnfinishedError)), self.why)
         meant = {key for keys in select(self.attempt.names, stored).values() for key in keys}
         asked = sorted(meant if self.strong else meant - published.keys())
         unread = {PRODUCER_TAG: ""}  # It is there, and may be claimed.
@@ -145,12 +147,14 @@ class ImportRollback:
             raise error
         return error
 
-    def _tolerant(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-        """What can be read; raises if another invocation may do better."""
+    def _tolerant(
+        self, read: Callable[[], T | None], otherwise: T | None = None, failed: list[StrongRefError] | None = None
+    ) -> T | None:
+        """What can be read; raises if another invocation may do better. `failed` gets the reason if it cannot be."""
         try:
             return read()
         except StrongRefError as error:
-            self._tolerated(error)
+            (failed if failed is not None else []).append(self._tolerated(error))
             return otherwise
 
     def _note(self, names: list[str]) -> None:

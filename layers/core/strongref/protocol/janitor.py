@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX, Place, index_name, read_index
-from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, StackArn, claim_tag
 from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
@@ -20,6 +20,7 @@ from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
+from strongref.protocol.export_event import physical_id
 from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
@@ -242,6 +243,8 @@ class Janitor:
         self, clock: Clock, scope: ExportScope, export: tuple[str, str], first: TagInspector, second: TagInspector
     ) -> bool:
         """Whether an Export has still left this place, and no update of its stack began between two looks."""
+        if _is_removed(export, first, second):
+            return True
         logical_id, stack = export
         before, now = first.info(stack), second.info(stack)
         if not (before and now and now.at_rest and now.updated == before.updated):
@@ -312,12 +315,20 @@ class _Visit:
                     seen = self.janitor.see(
                         FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
                     )
-                    seen = replace(seen, dropped=self._index.dropped(scope, self.inspector))
+                    dropped = self._index.dropped(scope, self.inspector) | self._removed(scope, seen)
+                    seen = replace(seen, dropped=dropped)
                     add_claims(self._claims, seen.tags)
                     self._withdrawn |= set(seen.withdrawn)
                     repairs, busy = self.janitor.attend(self.clock, scope, examine(scope, seen), self.inspector)
             values = 0 if failed else len(keys)
             yield JanitorProgress(mark, values, (*sorted(repairs.findings), *failed), busy=busy)
+
+    def _removed(self, scope: ExportScope, seen: ScopeSnapshot) -> set[tuple[str, str]]:
+        """The Exports that their stack has no more, although they have records; see `_is_removed`."""
+        if scope.producer.account != self.janitor.account:
+            return set()
+        written = {(logical_id, each.record.stack) for logical_id, each in seen.records.items() if each.record}
+        return {each for each in written if _is_removed(each, self.inspector, self.inspector)}
 
     def holds_and_index(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
@@ -376,6 +387,15 @@ class _Visit:
             Finding(FindingType.FAILED_CALL, path, (), "It takes longer than an invocation of the janitor may.")
         )
         return True
+
+
+def _is_removed(export: tuple[str, str], first: TagInspector, second: TagInspector) -> bool:
+    """Whether a stack that exists has an Export no more: in a cleanup, CloudFormation goes on if its Delete fails."""
+    logical_id, stack = export
+    before, now = first.claiming_stack(stack), second.claiming_stack(stack)
+    if not (before and before.exists and now and now.exists):
+        return False
+    return is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
 
 
 def _parts(keys: list[Key]) -> list[list[Key]]:

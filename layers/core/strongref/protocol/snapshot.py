@@ -131,6 +131,8 @@ def read_behind_fences(
 def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspector: TagInspector) -> StoredExports:
     """Read the values and records of a scope.
 
+    In a stack that is being deleted, it does not matter what of other Exports cannot be read: claims count in any case.
+
     Raises:
         UnreadableRecordError: the record of another Export cannot be put together.
         NewerFormatError: a later version of strongref wrote a record.
@@ -141,13 +143,16 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     found = decode(scope.path("records"), store.under(scope.path("records")))
     own = found.get(export.logical_id)
     others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
+    is_unclear = any(each.torn for each in others.values())
+    matters = not (is_unclear and (info := inspector.info(export.stack)) and info.being_deleted)
     for logical_id, each in found.items():
         if isinstance(each.why, NewerFormatError):
             raise each.why
-        if each.torn and not each.readable and logical_id != export.logical_id:
+        if each.torn and not each.readable and logical_id in others and matters:
             raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
     locked = next((why for each in others.values() if isinstance(why := each.why, UndecryptableError)), None)
     # It may hold any of the secure values.
+    locked = locked if matters else None
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
     written = own and (own.readable or own.withdrawn)
