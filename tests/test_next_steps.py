@@ -11,13 +11,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.aws.clients import MODELS
-from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.event_bus import EventBus
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
-from strongref.aws.tagging import TaggingApi
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, ServiceError, StackLookupError, StoreError, StrongRefError

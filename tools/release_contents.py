@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from strongref_cli.install.packaging import Files, zip_bytes
+from strongref_cli.install.packaging import Files, python_version, with_locations, zip_bytes
 from strongref_cli.install.release import ABOUT, BUCKET, CHECKSUMS, FORMAT, TEMPLATE
 from strongref_cli.install.suite import Suite, load_suite
-from strongref_cli.install.template import python_version, with_locations
 from tools.release_sbom import sbom
 from tools.release_templates import serverless_repository, stack_set
 

@@ -43,11 +43,6 @@ ExportLocation = tuple[str | None, ...]
 """A name in a channel: the same for the stack that exports it and those that import it."""
 
 
-class StackImport(NamedTuple):
-    stack: Stack
-    name: str  # as the stack spelled it in its first import of the same thing
-
-
 class AppExports:
     """The exports and imports of all stacks of one app."""
 
@@ -96,10 +91,11 @@ def exporting(scope: Construct, name: str, via: Channel | None) -> Iterator[Stac
 
 
 @contextmanager
-def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -> Iterator[StackImport]:
-    """An import of a construct's own stack, nested or not; unless it fails, the app records it.
+def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -> Iterator[tuple[Stack, str]]:
+    """A construct's own stack, nested or not, to import from; unless that fails, the app records it.
 
-    If another stack of the app exports it, that one is deployed first, unless it is imported weakly.
+    With it comes the name as the stack spelled it in its first import of the same thing. If another stack of the app
+    exports it, that one is deployed first, unless it is imported weakly.
 
     Raises:
         NoStackError: the construct is not in a stack.
@@ -117,7 +113,7 @@ def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -
             _deploy_first(other, top, name)
     ref = reference(stack)
     try:
-        yield StackImport(app.stack(stack), app.spelled.get((ref, where), name))
+        yield app.stack(stack), app.spelled.get((ref, where), name)
     except NothingToImportError as error:
         if others:
             raise NotDeployedError(error.name, others[0].node.path) from error

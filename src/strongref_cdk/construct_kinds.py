@@ -92,8 +92,8 @@ class ConstructKind(Generic[T]):
         Raises:
             ConstructError: there is no export of that name, or it cannot be imported this way.
         """
-        with at(scope), importing(scope, name, via, weak=weak) as found:
-            ctx = found.stack.import_object(found.name, type=type, weak=weak, via=via)
+        with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
+            ctx = stack.import_object(spelled, type=type, weak=weak, via=via)
             return self.imported(ctx, ConstructPlace.of_import(ctx, via), options)
 
     def from_arn(self, scope: Construct, arn: str, **more: Any) -> T:

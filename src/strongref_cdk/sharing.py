@@ -8,7 +8,7 @@ from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_o
 from strongref_cdk.cdk_values import as_token
 from strongref_cdk.construct_kinds import kind_of
 from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable
-from strongref_objects.channels.environment import EnvironmentSerializationContext, one_variable
+from strongref_objects.channels.texts import EnvironmentSerializationContext, one_variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,8 +125,8 @@ def import_string(
     Raises:
         ConstructError: there is no export of that name, or it cannot be imported this way.
     """
-    with at(scope), importing(scope, name, via, weak=weak) as found:
-        return as_token(str(found.stack.import_string(found.name, type=type, weak=weak, via=via)))
+    with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
+        return as_token(str(stack.import_string(spelled, type=type, weak=weak, via=via)))
 
 
 def import_string_list(
@@ -138,8 +138,8 @@ def import_string_list(
     via: Channel | None = None,
 ) -> list[str]:
     """Import a list of values that another stack exports; as `import_string`. At deployment only by `CrossRegion`."""
-    with at(scope), importing(scope, name, via, weak=weak) as found:
-        items: Any = found.stack.import_string_list(found.name, type=type, weak=weak, via=via)
+    with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
+        items: Any = stack.import_string_list(spelled, type=type, weak=weak, via=via)
         return list(items)
 
 
@@ -155,8 +155,8 @@ def import_object(
 
     The same for the same object. Its `scope` is a construct in the stack, the parent for the object's own construct.
     """
-    with at(scope), importing(scope, name, via, weak=weak) as found:
-        return ConstructContext.of(found.stack.import_object(found.name, type=type, weak=weak, via=via))
+    with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
+        return ConstructContext.of(stack.import_object(spelled, type=type, weak=weak, via=via))
 
 
 def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any) -> Construct:

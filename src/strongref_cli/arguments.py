@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref import __version__
 from strongref_cli.manifests.arguments import add_refs, add_resolve
 from strongref_cli.overview.states import STATES
-from strongref_cli.terminal.consumers import ALL
+from strongref_cli.terminal import ALL
 from strongref_cli.terminal.options import (
     Commands,
     Parser,
@@ -85,7 +85,7 @@ def _list(commands: Commands) -> None:
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
     add_output(exports)
-    exports.set_defaults(run="overview.list_command:list_exports")
+    exports.set_defaults(run="overview.commands:list_exports")
 
 
 def _who(commands: Commands) -> None:
@@ -98,7 +98,7 @@ def _who(commands: Commands) -> None:
     who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_options(who, add_regions, add_output)
-    who.set_defaults(run="overview.who_command:show_who")
+    who.set_defaults(run="overview.commands:show_who")
 
 
 def _graph(commands: Commands) -> None:
@@ -160,7 +160,7 @@ def _release(commands: Commands) -> None:
     release.add_argument("--consumer", required=True, help=consumer)
     release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
     add_options(release, add_dry_run, add_yes, add_regions, add_output)
-    release.set_defaults(run="doctor.release_command:release_claim")
+    release.set_defaults(run="doctor.releasing:release_claim")
 
 
 def _forget(commands: Commands) -> None:

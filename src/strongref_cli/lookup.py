@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
-from strongref.aws.cloud_control import CloudControlApi
-from strongref.aws.tagging import TaggingApi
+from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import ResourceQueryError
 from strongref.lookup.query import ResourceQuery

@@ -12,9 +12,8 @@ from strongref.errors import BadEndpointError, ServiceError, StackLookupError, S
 from strongref_cli.arguments import parser
 from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.overview.errors import NotFoundWhereReadError
-from strongref_cli.terminal.exit_statuses import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
+from strongref_cli.terminal import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
 from strongref_cli.terminal.output import discard
-from strongref_manifests.errors import InputError
 from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError, printable
 from strongref_toolkit.extras import missing_dependency
 
@@ -33,7 +32,7 @@ _OF_AWS = (
     StackLookupError,
     UnknownCallerError,
 )
-_OF_USER = (BadReleaseError, InputError, UsageError)
+_OF_USER = (BadReleaseError, UsageError)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -147,13 +147,6 @@ class ManifestError(ResolveError):
         return f"{cut(self.file, 2 * _SHOWN)}{where}: {cut(self.problem, 400)}."
 
 
-class InputError(ResolveError):
-    """The manifests to read, or the place to write to, are not valid. Nothing was read or written."""
-
-    problem: str
-    sentence = "{problem:990}"
-
-
 class BadAddressError(ResolveError):
     text: str
     problem: str

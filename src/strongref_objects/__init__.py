@@ -23,12 +23,12 @@ from strongref_objects.base.errors import ObjectError as ObjectError
 from strongref_objects.channels import CloudFormation as CloudFormation
 from strongref_objects.channels import CrossRegion as CrossRegion
 from strongref_objects.channels import Parameters as Parameters
-from strongref_objects.channels.environment import EnvironmentSerializationContext as EnvironmentSerializationContext
-from strongref_objects.channels.environment import from_environment as from_environment
-from strongref_objects.channels.environment import one_variable as one_variable
-from strongref_objects.channels.json_text import JsonSerializationContext as JsonSerializationContext
-from strongref_objects.channels.json_text import from_json as from_json
 from strongref_objects.channels.parameters import read_object as read_object
+from strongref_objects.channels.texts import EnvironmentSerializationContext as EnvironmentSerializationContext
+from strongref_objects.channels.texts import JsonSerializationContext as JsonSerializationContext
+from strongref_objects.channels.texts import from_environment as from_environment
+from strongref_objects.channels.texts import from_json as from_json
+from strongref_objects.channels.texts import one_variable as one_variable
 from strongref_objects.plain_target import PlainTarget as PlainTarget
 from strongref_objects.stack import Stack as Stack
 from strongref_objects.synthesis import Synthesis as Synthesis

@@ -19,8 +19,8 @@ from strongref_objects.channels import (
     cross_region_imports,
     parameters,
 )
-from strongref_objects.channels.cross_region_exports import CrossRegionWriter, ExportResources
-from strongref_objects.channels.exporting import ExportedNames, ExportWriter
+from strongref_objects.channels.cross_region_exports import ExportResources, plan_exports
+from strongref_objects.channels.exporting import ExportedNames, WritePlan
 from strongref_objects.channels.importing import ImportedObject, ImportReader, ValueReader, searchable, used_texts
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
@@ -44,7 +44,6 @@ class TemplateChannels:
         self._target = target
         self._exports = ExportResources(target)
         self._imports = cross_region_imports.ImportResources(target)
-        self._writers = ObjectCache()
         self._readers = ObjectCache()
         self.objects = ObjectCache()
         self._holding: list[ValueReader] = []
@@ -64,8 +63,13 @@ class TemplateChannels:
             each.finish(used)
         self._imports.keep_referenced(template)
 
-    def writer(self, channel: Channel) -> ExportWriter:
-        return self._writers.get(channel, lambda: self._make_writer(channel))
+    def plan(self, channel: Channel, leaves: Mapping[Path, Leaf]) -> WritePlan:
+        """What to write to a channel for these values."""
+        if isinstance(channel, CrossRegion):
+            return plan_exports(self._target, self._exports, channel, leaves)
+        if isinstance(channel, Parameters):
+            return parameters.plan_parameters(self._target, channel.prefix, leaves)
+        return cloudformation.plan_outputs(self._target, leaves)
 
     def reader(self, name: str, when: ResolveType, weak: bool, channel: Channel, synthesis: Synthesis) -> ImportReader:
         """What reads a string or object from a channel; looks up by `synthesis` unless the channel has a reader."""
@@ -76,13 +80,6 @@ class TemplateChannels:
         if isinstance(reader, cross_region_imports.ImportAttributeReader) and isinstance(channel, CrossRegion):
             reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
         return reader
-
-    def _make_writer(self, channel: Channel) -> ExportWriter:
-        if isinstance(channel, CrossRegion):
-            return CrossRegionWriter(self._target, self._exports, channel)
-        if isinstance(channel, Parameters):
-            return parameters.ParameterWriter(self._target, channel.prefix)
-        return cloudformation.OutputWriter(self._target)
 
     def _make_reader(self, channel: Channel, when: ResolveType, weak: bool, synthesis: Synthesis) -> ImportReader:
         target, now = self._target, when is ResolveType.SYNTHESIS
@@ -226,7 +223,7 @@ class Stack:
         channel = _channel(via)
         if isinstance(channel, CrossRegion):
             channel.check_export()
-        self._channels.names.add(name, leaves, self._channels.writer(channel).plan(leaves))
+        self._channels.names.add(name, leaves, self._channels.plan(channel, leaves))
 
     def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> ImportReader:
         channel = _channel(via)

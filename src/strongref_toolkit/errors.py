@@ -111,8 +111,10 @@ class WriteFailedError(ResolveError):
 
 
 class UsageError(StrongRefError):
+    """What the caller gave is not valid: options, files to read, or places to write to. Nothing was read or written."""
+
     problem: str
-    sentence = "{problem}"
+    sentence = "{problem:990}"
 
 
 PLACEHOLDER = "ACCOUNT"

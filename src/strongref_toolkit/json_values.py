@@ -58,11 +58,15 @@ def number(text: str) -> int | float | None:
 
 def texts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Every text in a value, with the keys and positions that lead to it."""
-    if isinstance(value, str):
-        yield path, value
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return ((at, each) for at, each in values_in(value, path) if isinstance(each, str))
+
+
+def values_in(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """A value and all in it, in the order in which they are written, with the keys and positions that lead to them."""
+    yield path, value
+    below = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     for step, each in below:
-        yield from texts_in(each, (*path, step))
+        yield from values_in(each, (*path, step))
 
 
 def keys_and_values(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:

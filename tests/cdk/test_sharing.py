@@ -30,8 +30,7 @@ from strongref_objects.base.errors import (
     UnknownLocationError,
     UnresolvedImportError,
 )
-from strongref_objects.channels.environment import from_environment
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.channels.texts import JsonSerializationContext, from_environment, from_json
 from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps, fake_cloudcontrol

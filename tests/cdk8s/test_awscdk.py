@@ -21,9 +21,8 @@ from strongref_cdk8s.dry_run import AppRun
 from strongref_cdk8s.errors import OutputNotDefinedError, in_program_terms
 from strongref_manifests.errors import NoSuchStateError, OutputNotFetchedError, SensitiveError
 from strongref_manifests.sources import attributes
-from strongref_manifests.sources.attributes import StackAttributes
+from strongref_manifests.sources.attributes import StackAttributes, StackTemplates
 from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources
-from strongref_manifests.sources.templates import StackTemplates
 from strongref_toolkit.errors import NoWayInError
 from tests.support.cdk8s_apps import Manifests
 from tests.support.fake_cloudcontrol import FakeCloudControl, finder

@@ -27,7 +27,7 @@ from strongref.contract.names import SHARED
 from strongref.errors import BadEndpointError, StackLookupError, StoreError, WaitInterruptedError
 from strongref.refusals import ChangingError
 from strongref.runtime.clock import SystemClock
-from strongref_cli.terminal import exit_statuses, output
+from strongref_cli.terminal import CLOSED_PIPE, output
 from strongref_cli.terminal.options import FORMATS
 from strongref_cli.terminal.output import Result, TextTable
 from strongref_toolkit.errors import UnknownCallerError, UsageError
@@ -341,9 +341,7 @@ def interrupted(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
-    "moment", ["strongref_cli.running.parser", "strongref_cli.overview.list_command.chosen_regions"]
-)
+@pytest.mark.parametrize("moment", ["strongref_cli.running.parser", "strongref_cli.overview.commands.chosen_regions"])
 def test_an_interrupted_command_ends_as_shells_have_it(
     moment: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -384,7 +382,7 @@ def test_a_command_that_failed_does_not_wait_for_other_calls() -> None:
     program = f"""
 import sys, threading
 from strongref_cli import main
-from strongref_cli.overview import list_command
+from strongref_cli.overview import commands
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 begun = threading.Event()
@@ -394,7 +392,7 @@ def hang():
 def fail():
     begun.wait()
     raise AwsCallError("A", "b", "c", "AccessDenied")
-list_command.list_exports = lambda *_: in_threads([hang, fail])
+commands.list_exports = lambda *_: in_threads([hang, fail])
 sys.argv = ["strongref", "list", "--region", "{US}"]
 sys.exit(main())
 """
@@ -432,7 +430,7 @@ def test_a_closed_pipe_is_silent() -> None:
         assert process.stderr
         process.stdout.close()
         assert process.stderr.read() == b""
-    assert process.returncode == exit_statuses.CLOSED_PIPE
+    assert process.returncode == CLOSED_PIPE
 
 
 def test_a_full_disk_is_reported() -> None:
@@ -476,7 +474,7 @@ def test_a_help_whose_reader_has_closed_it_is_silent() -> None:
     os.close(read)
     done = subprocess.run([*COMMAND, "list", "--help"], stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603
     os.close(write)
-    assert (done.returncode, done.stderr) == (exit_statuses.CLOSED_PIPE, b"")
+    assert (done.returncode, done.stderr) == (CLOSED_PIPE, b"")
 
 
 def test_the_log_is_lines_on_standard_error() -> None:

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from strongref.contract.hold_outputs import MAX_LOGICAL_ID, hold_name, hold_output, hold_output_id
-from strongref.contract.hold_stacks import is_export_name
+from strongref.contract.hold_stacks import MAX_LOGICAL_ID, hold_name, hold_output, hold_output_id, is_export_name
 
 LONG = "E" * 254
 

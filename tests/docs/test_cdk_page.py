@@ -17,7 +17,7 @@ import strongref_cdk as shared
 from strongref.aws.clients import Clients
 from strongref_cdk import ResolveType, apps
 from strongref_objects import types
-from strongref_objects.channels.environment import from_environment
+from strongref_objects.channels.texts import from_environment
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from tests.support import cdk_apps, fake_cloudcontrol
 from tests.support.cdk_apps import ACCOUNT, EU

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
-from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
-from strongref.aws.tagging import TaggingApi
 from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
 from strongref.errors import PartialCreateError, UndecryptableError

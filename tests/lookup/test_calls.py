@@ -12,7 +12,7 @@ from botocore.stub import Stubber
 
 from strongref.aws import cloud_control as cloudcontrol
 from strongref.aws.clients import Clients
-from strongref.aws.cloud_control import CloudControlApi, required_properties
+from strongref.aws.cloud_control import CloudControlApi, TaggingApi, required_properties
 from strongref.aws.errors import (
     CloudControlError,
     LookUpDeniedError,
@@ -20,7 +20,6 @@ from strongref.aws.errors import (
     PropertiesAskedError,
     UnsupportedError,
 )
-from strongref.aws.tagging import TaggingApi
 from strongref.errors import WaitInterruptedError
 from tests.support.fake_cloudcontrol import REGION, FakeCloudControl, FakeTagging, api, error, limiter, tagging_api
 from tests.support.fake_ssm import FakeClock

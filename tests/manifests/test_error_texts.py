@@ -152,7 +152,7 @@ LONG = "x" * 3000
         errors.NoSuchVariableError(LONG),
         errors.SeveralError([errors.TokenInKeyError(LONG)] * 9),
         errors.ManifestError(LONG, 1, LONG),
-        errors.InputError(LONG),
+        toolkit_errors.UsageError(LONG),
         toolkit_errors.WriteFailedError(LONG, "no space left on device", 1),
     ],
     ids=lambda error: type(error).__name__,

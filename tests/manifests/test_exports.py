@@ -13,7 +13,7 @@ from strongref.contract.values import ParameterType, Value
 from strongref.protocol.time import Patience
 from strongref.refusals import ChangingError
 from strongref_manifests.errors import BadTokenError
-from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.sources.on_demand import ExportSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import NotExportedError, SecureValueError

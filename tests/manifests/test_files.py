@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
-from strongref_manifests.errors import InputError
 from strongref_manifests.resolution import files
-from strongref_toolkit.errors import WriteFailedError
+from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
 
 if TYPE_CHECKING:
@@ -84,16 +83,16 @@ def _refusing(monkeypatch: pytest.MonkeyPatch, refused: Path, method: str) -> No
 @pytest.mark.parametrize("method", ["iterdir", "stat"])
 def test_a_folder_that_may_not_be_read_is_named(folder: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _refusing(monkeypatch, folder / "web", method)
-    with pytest.raises(InputError, match=f"^{re.escape(str(folder))}/web cannot be read: permission denied$"):
+    with pytest.raises(UsageError, match=f"^{re.escape(str(folder))}/web cannot be read: permission denied$"):
         found(folder)
 
 
 def test_a_file_or_a_place_out_of_reach_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for refused in (folder / "app.yaml", tmp_path / "out"):
         _refusing(monkeypatch, refused, "stat")
-    with pytest.raises(InputError, match=r"app\.yaml cannot be read: permission denied$"):
+    with pytest.raises(UsageError, match=r"app\.yaml cannot be read: permission denied$"):
         found(folder / "app.yaml")
-    with pytest.raises(InputError, match=r"out cannot be read: permission denied$"):
+    with pytest.raises(UsageError, match=r"out cannot be read: permission denied$"):
         files.targets([], tmp_path / "out")
 
 
@@ -101,7 +100,7 @@ def test_links_that_lead_to_each_other_are_named_wherever_they_are_met(folder: P
     loop = folder / "loop.yaml"
     loop.symlink_to(folder / "pool.yaml")
     (folder / "pool.yaml").symlink_to(loop)
-    with pytest.raises(InputError, match=r"loop\.yaml cannot be read: too many levels of symbolic links$"):
+    with pytest.raises(UsageError, match=r"loop\.yaml cannot be read: too many levels of symbolic links$"):
         found(folder)
     inputs = files.find([str(folder / "app.yaml")], None)
     out = tmp_path / "out"
@@ -114,7 +113,7 @@ def test_a_link_to_nothing_is_a_manifest_that_is_not_there_or_nothing_at_all(fol
     (folder / "gone.yaml").symlink_to(folder / "nowhere")
     (folder / "gone").symlink_to(folder / "nowhere")
     assert found(folder) == ["app.yaml", "gone.yaml", "web/web.yaml"]
-    with pytest.raises(InputError, match=r"gone\.yaml does not exist$"):
+    with pytest.raises(UsageError, match=r"gone\.yaml does not exist$"):
         found(folder / "gone.yaml")
 
 

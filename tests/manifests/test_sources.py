@@ -11,11 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref_manifests.errors import BadTokenError, NoSuchParameterError, NoSuchVariableError, SecretNotReadError
-from strongref_manifests.resolution.wiring import EnvironmentSource
 from strongref_manifests.sources.attributes import StackAttributes
+from strongref_manifests.sources.on_demand import EnvironmentSource, ParameterSource, SecretSource
 from strongref_manifests.sources.outputs import StackOutputs
-from strongref_manifests.sources.parameters import ParameterSource
-from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Accounts, Where
 from strongref_toolkit.errors import AwsCallError, NoRegionError, NoWayInError, SecureValueError, UnknownCallerError

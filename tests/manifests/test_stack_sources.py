@@ -13,9 +13,8 @@ from strongref.aws.errors import NoSuchResourceError, UnsupportedError
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, RejectedPropertyError
 from strongref.lookup.search import Finder
 from strongref_manifests.errors import OutputNotFetchedError, ResourceNotFoundError, UnknownAttributeError
-from strongref_manifests.sources.attributes import StackAttributes, finder_in
+from strongref_manifests.sources.attributes import StackAttributes, StackTemplates, finder_in
 from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources
-from strongref_manifests.sources.templates import StackTemplates
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import AwsCallError, NoWayInError

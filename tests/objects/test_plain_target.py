@@ -12,7 +12,7 @@ from strongref_objects.base.errors import (
     UnreadableError,
     WrongKindError,
 )
-from strongref_objects.channels.environment import EnvironmentSerializationContext
+from strongref_objects.channels.texts import EnvironmentSerializationContext
 
 TEMPLATE = {
     "Description": "mine",

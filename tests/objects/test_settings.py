@@ -8,7 +8,7 @@ import pytest
 
 from strongref_objects import CrossRegion, Parameters, ResolveType
 from strongref_objects.base.errors import NothingToImportError
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.channels.texts import JsonSerializationContext, from_json
 from strongref_objects.types import SecurityGroup
 from tests.support.objects import EU, US, Tree, World, custom, produced, template
 

@@ -17,7 +17,7 @@ from strongref_objects.base.errors import (
     WrongTypeError,
 )
 from strongref_objects.base.values import collect, joined
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.channels.texts import JsonSerializationContext, from_json
 from strongref_objects.types import (
     READY,
     REF,

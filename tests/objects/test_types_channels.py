@@ -10,9 +10,14 @@ import pytest
 from strongref_objects.base import ResolveType
 from strongref_objects.base.errors import UnresolvedImportError
 from strongref_objects.channels import CloudFormation, CrossRegion, Parameters
-from strongref_objects.channels.environment import EnvironmentSerializationContext, from_environment, one_variable
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
 from strongref_objects.channels.parameters import read_object
+from strongref_objects.channels.texts import (
+    EnvironmentSerializationContext,
+    JsonSerializationContext,
+    from_environment,
+    from_json,
+    one_variable,
+)
 from strongref_objects.plain_target import PlainTarget
 from strongref_objects.stack import Stack
 from strongref_objects.types import READY, Bucket, EncryptedBucket, Queue, Vpc

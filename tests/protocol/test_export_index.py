@@ -13,12 +13,12 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.index import DENIED, IndexEntry, Place, encode_hold, encode_place, index_name, path_of
 from strongref.contract.names import StackArn
 from strongref.errors import BadRequestError, StoreError
-from strongref.protocol.export_event import ExportEvent, physical_id
+from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.exports import Exporter
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
-from strongref.protocol.stored_exports import ExportIdentity
+from strongref.protocol.stored_exports import ExportIdentity, physical_id
 from strongref.protocol.time import Patience
 from tests.protocol.test_newer_formats import NEWER
 from tests.support.builders import ACCOUNT, ME, NETWORK

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from strongref.contract.fence import Fence
 from strongref.contract.index import DROPPED, FORGOTTEN, Place, encode_hold, encode_place, index_name, path_of
-from strongref.contract.names import ExportScope, Producer
+from strongref.contract.names import ExportScope, Producer, StackArn
 from strongref.contract.record import Record, encode, part_name
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.fences import FenceHolder
@@ -21,6 +21,7 @@ from strongref.protocol.janitor import Janitor
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports, StackInfo
+from strongref.protocol.stored_exports import physical_id
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, record, stack_arn
 from tests.support.cloud import Cloud
@@ -59,6 +60,10 @@ class World:
 
     def by_name(self, *_stack: str) -> StackInfo | None:
         return None
+
+    def physical_ids(self, _arn: str) -> frozenset[str]:
+        """The Export is still in its stack."""
+        return frozenset([physical_id(StackArn.parse(NETWORK), "Exports")])
 
     def put(self, region: str, name: str, text: str) -> None:
         self.cloud.ssm(region).put_parameter(Name=name, Type="String", Value=text, Overwrite=True)

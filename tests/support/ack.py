@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, Kind, ObjectKey, Subject
+from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, Kind, ObjectName
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.errors import NoSuchObjectError
 from strongref_manifests.refs.names import lower_camel, reference_name
@@ -82,7 +82,7 @@ def thing(spec: object, *, name: str = "it", namespace: str | None = None) -> di
 
 def location(path: str = "VpcId", *, many: bool = False) -> FieldLocation:
     its = field(path, many=many)
-    return FieldLocation(Subject(EC2, "Thing", "default", "it"), its, ("spec", *its.steps[:-1]))
+    return FieldLocation(ObjectName(EC2, "Thing", "default", "it"), its, ("spec", *its.steps[:-1]))
 
 
 def link(spec: object, *, name: str = "link", namespace: str | None = "shop") -> dict[str, Any]:
@@ -96,11 +96,11 @@ def ref(name: object, **others: object) -> dict[str, Any]:
 
 def made(
     of: str, name: str, status: Mapping[str, Any], *, synced: str | None = "True", terminal: str | None = None
-) -> tuple[ObjectKey, dict[str, Any]]:
+) -> tuple[ObjectName, dict[str, Any]]:
     """An object in namespace shop that its controller has made, and how it is asked for."""
     types = {"ACK.ResourceSynced": synced, "ACK.Terminal": terminal}
     conditions = [{"type": type_, "status": its} for type_, its in types.items() if its]
-    wanted = ObjectKey(EC2, of, f"{of.lower()}s", "shop", name)
+    wanted = ObjectName(EC2, of, "shop", name)
     return wanted, {
         "apiVersion": f"{EC2}/v1alpha1",
         "kind": of,
@@ -113,11 +113,11 @@ def made(
 class FakeObjects:
     """Objects in memory, errors too. What is asked for is taken down."""
 
-    def __init__(self, *objects: tuple[ObjectKey, Manifest | StrongRefError]) -> None:
+    def __init__(self, *objects: tuple[ObjectName, Manifest | StrongRefError]) -> None:
         self._objects = dict(objects)
-        self.asked: list[ObjectKey] = []
+        self.asked: list[ObjectName] = []
 
-    def get(self, wanted: ObjectKey) -> Manifest:
+    def get(self, wanted: ObjectName) -> Manifest:
         self.asked.append(wanted)
         found = self._objects.get(wanted, NoSuchObjectError(wanted, "the manifests given"))
         if isinstance(found, Exception):

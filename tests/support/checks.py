@@ -11,9 +11,9 @@ from strongref.contract.names import ExportScope, Key, Producer, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.protocol.stored_exports import StoredExports
+from strongref_cli.check.command import as_json
 from strongref_cli.check.comparison import Comparison, ResourceChange
 from strongref_cli.check.prediction import predict
-from strongref_cli.check.rendering import as_json
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from tests.support.builders import ACCOUNT, NETWORK, ours

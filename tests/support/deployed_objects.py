@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from strongref.contract.event import Event, RequestType
-from strongref.contract.hold_outputs import hold_output_id
+from strongref.contract.hold_stacks import hold_output_id
 from strongref.runtime.wiring import exporter
 from tests.support.fake_ssm import FakeClock
 from tests.support.watched import OWN

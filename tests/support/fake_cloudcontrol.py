@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from botocore.exceptions import ClientError
 
-from strongref.aws.cloud_control import CloudControlApi
+from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.aws.tagging import TaggingApi
 from strongref.lookup.search import Finder
 from tests.support.fake_ssm import FakeClock
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.protocol.time import Patience
-from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.sources.on_demand import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.channels.importing import HOLDER

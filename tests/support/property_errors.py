@@ -9,8 +9,9 @@ from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest
 from strongref.errors import StrongRefError
 from strongref.lookup.custom_resource import LookupRequest
-from strongref.protocol.export_event import ExportEvent, physical_id
+from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.lag import DEFAULT_LAG, ReadLag
+from strongref.protocol.stored_exports import physical_id
 from tests.support.builders import ACCOUNT, NETWORK, WEB
 
 if TYPE_CHECKING:

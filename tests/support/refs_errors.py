@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import Field, FieldReference, Kind, ObjectKey, Subject
+from strongref_manifests.refs.base import Field, FieldReference, Kind, ObjectName
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.manifests import ManifestObject, ManifestObjects
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GENERATOR = ROOT / "examples/refs/apigatewayv2-controller/generator.yaml"
 EC2, API = "ec2.services.k8s.aws", "apigatewayv2.services.k8s.aws"
 SERVER = "https://cluster.example.com"
-GROUP = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
+GROUP = ObjectName(EC2, "SecurityGroup", "default", "web")
 GET = f"get securitygroups.{EC2} default/web"
 
 
@@ -114,7 +114,7 @@ def _below_map() -> StrongRefError:
     )
     spec = {"listeners": {"web": {"certificateRef": {"from": {"name": "web"}}}}}
     (problem,) = check(
-        Kind(API, "Gateway", (field,)), Subject(API, "Gateway", "default", "orders"), {"spec": spec}
+        Kind(API, "Gateway", (field,)), ObjectName(API, "Gateway", "default", "orders"), {"spec": spec}
     ).problems
     return problem
 
@@ -124,7 +124,7 @@ def _absent() -> StrongRefError:
     text = f"resources: {{VpcLink: {{fields: {{SubnetzIds: {{references: {entry}}}}}}}}}"
     (kind,) = load(text, "apigatewayv2-controller/generator.yaml").kinds
     spec = {"subnetzRefs": [{"from": {"name": "a"}}]}
-    (problem,) = check(kind, Subject(API, "VPCLink", "default", "orders"), {"spec": spec}).problems
+    (problem,) = check(kind, ObjectName(API, "VPCLink", "default", "orders"), {"spec": spec}).problems
     return problem
 
 

@@ -65,7 +65,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-text": lambda: errors.TokenNotTextError("${export:network.SubnetIds}", "a list", INSIDE),
     "resolve-strict": lambda: errors.LooksUnresolvedError(*(leftover("${Token[TOKEN.12]}") or ("", ""))),
     "resolve-manifest": _unreadable,
-    "resolve-input": lambda: errors.InputError(
+    "resolve-input": lambda: toolkit_errors.UsageError(
         "kubernetes/reports.yaml would be written over: give another folder with -o, or --in-place"
     ),
     "resolve-claimed": lambda: ExportsInUseError([InUse("SubnetIds", "changed", (str(SHOP),))]),

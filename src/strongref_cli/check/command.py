@@ -1,30 +1,33 @@
-"""`strongref check`: what a deployment would do to a stack's exports, before it begins."""
+"""`strongref check`: what a deployment would do to a stack's exports, before it begins. No value is shown.
+
+A report is shown as text for a terminal, as JSON, or as Markdown for a comment.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from strongref.contract.names import SHARED
 from strongref.macro.template import FOR_EACH, Template
-from strongref.text import some
+from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
 from strongref_cli.check.reading import StackReader
-from strongref_cli.check.rendering import as_json, as_markdown, as_table
-from strongref_cli.check.report import Verdict
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
 from strongref_cli.manifests.manifest_files import STANDARD
+from strongref_cli.terminal import consumer_text
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import progress, put_out, wrapped
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import document_text
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-
-
-_OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
+    from collections.abc import Iterator
 
 
 def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
@@ -80,3 +83,117 @@ def _check_resources(file: str, resources: object) -> None:
         problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
     if problem:
         raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
+
+
+def as_table(report: StackReport) -> str:
+    """Lines for a terminal."""
+    return "".join(f"{line}\n" for each in report.all_stacks for line in _lines(each))
+
+
+def as_json(report: StackReport) -> str:
+    return document_text(_document(report))
+
+
+def as_markdown(report: StackReport) -> str:
+    """A comment for a pull request."""
+    return "\n".join(line for each in report.all_stacks for line in _markdown(each))
+
+
+_OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
+
+
+def _lines(report: StackReport) -> Iterator[str]:
+    yield f"{report.stack} ({report.region}): {report.verdict}"
+    for export in report.exports:
+        yield f"  {export.logical_id}: {export.verdict}"
+        yield from (f"    {reason}" for reason in export.reasons)
+        shown = _shown(export)
+        widths = [max((len(row[at]) for row in map(_row, shown)), default=0) for at in range(4)]
+        for change in shown:
+            cells = "  ".join(cell.ljust(width) for cell, width in zip(_row(change), widths, strict=True))
+            yield f"    {cells}{_details(change, '  ')}".rstrip()
+        yield from (f"    {text}" for text in _rest(export))
+    yield from (
+        f"  {each.verdict if each.verdict is not Verdict.ACCEPTED else 'note'}: {each.text}" for each in report.findings
+    )
+    if not report.exports:
+        yield "  no Exports"
+
+
+def _markdown(report: StackReport) -> Iterator[str]:
+    yield f"### {_ICONS[report.verdict]} `{report.stack}` ({report.region}): {report.verdict}\n"
+    for export in report.exports:
+        yield f"**{export.logical_id}: {export.verdict}**\n"
+        yield from (f"> {_escaped(reason)}\n" for reason in export.reasons)
+        shown = _shown(export)
+        if shown:
+            yield "| Change | Value | Region | Consumer | Imported by |\n|---|---|---|---|---|"
+            for change in shown:
+                cells = " | ".join(f"`{cell}`" if at else cell for at, cell in enumerate(_row(change)))
+                yield f"| {cells} | {_escaped(_details(change, '', imported=''))} |"
+            yield ""
+        yield from (f"{text}\n" for text in _rest(export))
+    yield from (
+        f"- **{each.verdict if each.verdict is not Verdict.ACCEPTED else 'Note'}**: {_escaped(each.text)}"
+        for each in report.findings
+    )
+    yield ""
+
+
+def _document(report: StackReport) -> dict[str, Any]:
+    return {
+        "stack": report.stack,
+        "region": report.region,
+        "verdict": report.verdict,
+        "exports": [
+            {
+                "logicalId": each.logical_id,
+                "verdict": each.verdict,
+                "reasons": list(each.reasons),
+                "changes": [_change_document(change) for change in each.changes],
+            }
+            for each in report.exports
+        ],
+        "findings": [{"verdict": each.verdict, "text": each.text} for each in report.findings],
+        "nested": [_document(each) for each in report.nested],
+    }
+
+
+def _change_document(change: ValueChange) -> dict[str, Any]:
+    return {
+        "change": change.kind,
+        "key": change.name,
+        "region": change.region,
+        "consumer": None if change.consumer == SHARED else change.consumer,
+        "importers": list(change.importers),
+        **({"because": change.because} if change.because else {}),
+    }
+
+
+_ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
+
+
+def _shown(export: ExportPrediction) -> list[ValueChange]:
+    return [each for each in export.changes if each.kind is not ChangeKind.UNCHANGED]
+
+
+def _rest(export: ExportPrediction) -> Iterator[str]:
+    unchanged = len(export.changes) - len(_shown(export))
+    if unchanged or not export.changes:
+        yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
+
+
+def _row(change: ValueChange) -> tuple[str, str, str, str]:
+    return change.kind, change.name, change.region, consumer_text(change.consumer)
+
+
+def _details(change: ValueChange, before: str, imported: str = "imported by ") -> str:
+    importers = some([stack_text(arn) for arn in change.importers], 5)
+    parts = [f"{imported}{importers}"] if importers else []
+    parts += [change.because] if change.because else []
+    return f"{before}{'; '.join(parts)}" if parts else ""
+
+
+def _escaped(text: str) -> str:
+    """Text in a table of Markdown, whose names are not formatting."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

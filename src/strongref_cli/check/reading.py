@@ -24,7 +24,7 @@ from strongref_cli.check.parameters import Described
 from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.version import StackVersion, pseudo_parameters
-from strongref_manifests.sources.templates import template_of
+from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
 
 if TYPE_CHECKING:

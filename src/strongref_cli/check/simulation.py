@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from strongref.contract.event import Event, RequestType
 from strongref.contract.requests import OnChange
 from strongref.errors import BadRequestError, StrongRefError
-from strongref.protocol.export_event import ExportEvent, physical_id
+from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.phases import Phase, claim_policy
 from strongref.protocol.plan import Delete, ExportPlan, refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
-from strongref.protocol.stored_exports import ExportIdentity
+from strongref.protocol.stored_exports import ExportIdentity, physical_id
 from strongref_cli.check.comparison import Comparison, Stays
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
 from strongref_cli.check.unknown import Evaluated, sent

@@ -13,7 +13,7 @@ from strongref.protocol.findings import Finding, FindingType, Resolution
 from strongref.text import attribute_name, cut, some
 from strongref_cli.overview.exports import ExportedValue, StoredRegion, participant_of
 from strongref_cli.overview.states import ExportState, ImportState, Protection
-from strongref_cli.terminal.consumers import consumer_text
+from strongref_cli.terminal import consumer_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

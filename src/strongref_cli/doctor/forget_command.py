@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_place, index_name, index_of, path_of, read_index
@@ -84,15 +85,14 @@ def _named(store: Store, stack: str) -> list[Named]:
     named: dict[tuple[str, Place], Named] = {}
     for (name, arn), entry in found.items():
         for place in {*entry.places, *entry.denied}:  # Of what is named, some may be missing.
-            export = index_of(name)[1]
-            if place in entry.places or (export, place) not in named:
-                named[export, place] = (export, arn, place, entry.wrote.get(place))
+            at = index_of(name)[1], place
+            if place in entry.places or at not in named:
+                named[at] = (at[0], arn, place, entry.wrote.get(place))
     return [named[at] for at in sorted(named)]
 
 
 def _is_reached(store: Store) -> bool:
-    try:
+    with suppress(StrongRefError):
         fences_below(store, "/strongref/fences")
-    except StrongRefError:
-        return False
-    return True
+        return True
+    return False

@@ -17,7 +17,7 @@ from strongref_cli.install.installed import kms_keys, read_lag
 from strongref_cli.overview.graph import Participant
 from strongref_cli.overview.region_reading import reading, regions_of, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import participant_document
-from strongref_cli.terminal.consumers import consumer_text
+from strongref_cli.terminal import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, progress, show
 from strongref_toolkit.errors import UsageError
 

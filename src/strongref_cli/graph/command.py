@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strongref_cli.graph.formats.dot import as_dot
+from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
 from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
-from strongref_cli.graph.formats.mermaid import as_mermaid
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.exports import graph_of
 from strongref_cli.overview.graph import Order, delete_order, deploy_order

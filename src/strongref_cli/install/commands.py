@@ -14,6 +14,7 @@ from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import FAILURES
 from strongref_cli.install.installed import find, leftovers, uses
+from strongref_cli.install.packaging import parameter_names
 from strongref_cli.install.plan import BAD, Found, RegionOutcome, RegionResult, Wanted, plan_install
 from strongref_cli.install.release import load_release
 from strongref_cli.install.removal import (
@@ -27,7 +28,6 @@ from strongref_cli.install.removal import (
 from strongref_cli.install.reports import outcome_report, status_report
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.install.suite import load_suite
-from strongref_cli.install.template import parameter_names
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import ask, progress, show
 from strongref_toolkit.errors import UsageError

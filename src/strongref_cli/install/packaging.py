@@ -1,8 +1,13 @@
-"""Zip files for Lambda: the same content has the same key, so nothing is uploaded twice. Pure."""
+"""Zip files for Lambda, and the template that names them. Pure.
+
+The same content has the same key in S3, so nothing is uploaded twice. The template is our own, and stays text, with its
+comments; reading YAML needs a library that not every user has.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Mapping
 from hashlib import sha256
@@ -21,6 +26,11 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can have
 _MODE = 0o644
 _HASH = 32  # hexadecimal digits
 _COMPILED = (".so", ".pyd", ".dylib", ".dll")
+
+_LOCATION = re.compile(r"^( +(?:CodeUri|ContentUri): +)(?!s3://)(\S+)", re.MULTILINE)
+_PARAMETERS = re.compile(r"^Parameters:\n((?:(?:[ #].*)?\n)+)", re.MULTILINE)
+_NAME = re.compile(r"^ {2}([A-Za-z0-9]+):", re.MULTILINE)
+_RUNTIME = re.compile(r"^ +Runtime: +python([\d.]+)$", re.MULTILINE)
 
 
 def content_hash(files: Files, mark: str = "") -> str:
@@ -62,3 +72,31 @@ def refuse_compiled(distribution: str, files: Files) -> None:
             f"Install it without: pip install --force-reinstall --no-binary :all: {distribution}"
         )
         raise IncompleteSuiteError(distribution, problem)
+
+
+def local_paths(template: str) -> list[str]:
+    """The folders that the template takes code from, each once, in their order."""
+    return list(dict.fromkeys(found[2] for found in _LOCATION.finditer(template)))
+
+
+def with_locations(template: str, locations: Mapping[str, str]) -> str:
+    """The template with an S3 URI for each local path. Raises `IncompleteSuiteError`: a path has none."""
+
+    def located(found: re.Match[str]) -> str:
+        if found[2] not in locations:
+            raise IncompleteSuiteError(found[2], "is in the template, and there is no code for it.")
+        return f"{found[1]}{locations[found[2]]}"
+
+    return _LOCATION.sub(located, template)
+
+
+def parameter_names(template: str) -> list[str]:
+    """The names of the template's parameters."""
+    section = _PARAMETERS.search(template)
+    return _NAME.findall(section[1]) if section else []
+
+
+def python_version(template: str) -> str:
+    """The Python that the functions run on, as in `3.13`; empty if the template does not say."""
+    found = _RUNTIME.search(template)
+    return found[1] if found else ""

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
 from strongref_cli.install.errors import BadReleaseError
-from strongref_cli.install.packaging import KEY_PREFIX
-from strongref_cli.install.suite import Suite, ZippedArchive
-from strongref_cli.install.template import local_paths
+from strongref_cli.install.packaging import KEY_PREFIX, local_paths
+from strongref_cli.install.suite import Archive, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,8 @@ def load_release(folder: Path) -> Suite:
     about = _about(folder, files)
     template = _file(folder, files, TEMPLATE).decode()
     archives = tuple(
-        ZippedArchive(path, path.removeprefix(BUCKET), _file(folder, files, path)) for path in _code(folder, template)
+        Archive(path, path.removeprefix(BUCKET), partial(bytes, _file(folder, files, path)))
+        for path in _code(folder, template)
     )
     notes = []
     if not about["bytecode"]:

@@ -13,7 +13,6 @@ import re
 import sys
 import tempfile
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
@@ -21,8 +20,16 @@ from typing import TYPE_CHECKING
 
 import strongref
 from strongref_cli.install.errors import IncompleteSuiteError
-from strongref_cli.install.packaging import Files, content_hash, object_key, refuse_compiled, zip_bytes
-from strongref_cli.install.template import local_paths, python_version, with_locations
+from strongref_cli.install.packaging import (
+    Files,
+    content_hash,
+    local_paths,
+    object_key,
+    python_version,
+    refuse_compiled,
+    with_locations,
+    zip_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,30 +56,14 @@ class Archive:
     """A folder of the template, as a zip file in S3."""
 
     path: str  # as the template names it, as in `handlers/exporter`
-    files: Files = field(repr=False)
-    with_bytecode: bool = False
+    key: str  # of its object, which names the content
+    content: Callable[[], bytes] = field(repr=False)  # makes the zip file
 
-    @cached_property
-    def key(self) -> str:
-        """The key of its object, which names the content."""
-        return object_key(self.path, content_hash(self.files, "bytecode" if self.with_bytecode else ""), "zip")
-
-    def content(self) -> bytes:
-        """The zip file."""
-        return zip_bytes({**self.files, **(compiled(self.files) if self.with_bytecode else {})})
-
-
-@dataclass(frozen=True)
-class ZippedArchive:
-    """An archive of a release: the zip file is finished."""
-
-    path: str
-    key: str
-    zipped: bytes = field(repr=False)
-
-    def content(self) -> bytes:
-        """The zip file."""
-        return self.zipped
+    @classmethod
+    def of(cls, path: str, files: Files, *, with_bytecode: bool = False) -> Archive:
+        """The archive of these files, and of the bytecode of their modules, which is made with the zip file."""
+        key = object_key(path, content_hash(files, "bytecode" if with_bytecode else ""), "zip")
+        return cls(path, key, lambda: zip_bytes({**files, **(compiled(files) if with_bytecode else {})}))
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ class Suite:
 
     version: str
     template: str = field(repr=False)  # with local paths
-    archives: tuple[Archive | ZippedArchive, ...]
+    archives: tuple[Archive, ...]
     notes: tuple[str, ...] = ()  # what the person who installs it should know
     has_bytecode: bool = False  # whether the layer has bytecode
     untested: tuple[str, ...] = ()  # those notes that say what else in the layer was not tested
@@ -104,9 +95,9 @@ def load_suite() -> Suite:
     bytecode = can_compile_for(python)
     distributions = list(_distributions(tested))
     archives = (
-        Archive(path, _layer(distributions), bytecode)
+        Archive.of(path, _layer(distributions), with_bytecode=bytecode)
         if path == LAYER
-        else Archive(path, dict(_below(_part(path, path), "")))
+        else Archive.of(path, dict(_below(_part(path, path), "")))
         for path in local_paths(template)
     )
     untested = _notes({_normal(each.name): each.version for each in distributions}, tested)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from strongref_cli.terminal.consumers import ALL
+from strongref_cli.terminal import ALL
 from strongref_cli.terminal.options import (
     Commands,
     add_command,
@@ -76,7 +76,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
     add_region(resolve, "the region of references that name none")
     add_options(resolve, add_role, add_profile)
-    resolve.set_defaults(run="manifests.refs_resolve:resolve_references", extra="refs")
+    resolve.set_defaults(run="manifests.refs:resolve_references", extra="refs")
 
 
 def add_resolve(commands: Commands) -> None:

@@ -14,7 +14,7 @@ from strongref.errors import BadRequestError
 from strongref_cli.install.installed import kms_keys, read_lag
 from strongref_cli.manifests.arguments import CLAIM, HOLD
 from strongref_cli.terminal.output import count, progress, put_out
-from strongref_manifests.errors import InputError, ManifestError
+from strongref_manifests.errors import ManifestError
 from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
 from strongref_manifests.resolution import files
 from strongref_manifests.text.manifests import Manifest, read, read_file
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Value
     from strongref_manifests.resolution.files import InputFile
-    from strongref_manifests.sources.exports import ExportSource
+    from strongref_manifests.sources.on_demand import ExportSource
     from strongref_toolkit.published_exports import Use
 
 STANDARD = "-"
@@ -59,15 +59,15 @@ class ManifestPaths(NamedTuple):
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> ManifestPaths:
-        """The files that the arguments name. Raises `InputError`: they do not go together, or a file does not exist."""
+        """The files that the arguments name. Raises `UsageError`: they do not go together, or a file does not exist."""
         if not args.manifest:
-            raise InputError("no manifests: give files or folders, or - for standard input")
+            raise UsageError("no manifests: give files or folders, or - for standard input")
         if STANDARD in args.manifest:
             if args.manifest != [STANDARD] or args.out or args.in_place:
-                raise InputError("- reads standard input and writes standard output: give it alone, without -o")
+                raise UsageError("- reads standard input and writes standard output: give it alone, without -o")
             return cls((), ())
         if not (args.out or args.in_place or args.check):
-            raise InputError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
+            raise UsageError("say where to write: -o FOLDER, or --in-place; --check writes nothing")
         out = Path(args.out) if args.out else None
         inputs = files.find(args.manifest, out)
         if out:

@@ -5,28 +5,157 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref_cli.terminal.output import Result, TextTable, put_out, show
-from strongref_manifests.refs.crds import fragments
-from strongref_manifests.refs.rbac import cluster_role
-from strongref_manifests.refs.wiring import generators
+from strongref.errors import StrongRefError
+from strongref_cli.manifests.arguments import CLAIM
+from strongref_cli.manifests.manifest_files import (
+    STANDARD,
+    ManifestPaths,
+    ManifestWriter,
+    check_claims,
+    claims_of,
+    failed,
+    read_manifests,
+)
+from strongref_cli.terminal.output import Result, TextTable, count, progress, put_out, show
+from strongref_manifests.refs.crds import cluster_role, fragments
+from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
+from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
+from strongref_manifests.refs.resolution import Condition, ReferenceResolver
+from strongref_manifests.refs.wiring import cluster, generators, stack_values
+from strongref_manifests.resolution import files
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
-    from strongref_manifests.refs.base import Field, Generator, Kind
+    from strongref_manifests.refs.base import Field, Generator, Kind, ObjectName, ObjectSource
+    from strongref_manifests.text.manifests import Manifest
+    from strongref_toolkit.session import ToolSession
 
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
 """A role's name, as those of Kubernetes' own roles."""
 
 _WIDTH = 120
 _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
+
+
+def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
+    _check_given(asked)
+    kinds = [kind for given in _generators(asked) for kind in given.kinds]
+    paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
+    stacks = stack_values(
+        consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
+    )
+    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    manifests, unread = read_manifests(paths.inputs)
+    given, unread_too = read_manifests(others) if others else ([], [])
+    unread += unread_too
+    objects, namespace = _objects(asked, manifests, given)
+    resolver = ReferenceResolver(kinds, objects, stacks.get, namespace=namespace)
+    with progress("Resolving references"):
+        attempt = _attempt(manifests, resolver)
+    if asked.conditions:
+        _print_conditions(attempt)
+    for each in attempt.ignored:
+        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
+    if unread or attempt.failures:
+        return failed(unread, attempt.failures, "problem")
+
+    def again() -> list[str]:
+        claimed = _attempt(manifests, resolver)
+        if claimed.failures:
+            raise _UnresolvedError(claimed.failures)
+        return claimed.texts
+
+    exports = stacks.exports if claims else None
+    try:
+        ManifestWriter(asked, paths, manifests).write(attempt.texts, claims, exports, again)
+    except _UnresolvedError as error:
+        return failed((), error.failures, "problem")
+    done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
+    done.append(count(attempt.filled, "field", "filled in"))
+    if exports:
+        done.append(count(len(exports.uses), "export", f"used by manifests {asked.claim}"))
+    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    return 0
+
+
+def _check_given(asked: argparse.Namespace) -> None:
+    if not asked.cluster and (asked.kubeconfig or asked.context):
+        raise UsageError("--kubeconfig and --context require --cluster")
+    check_claims(asked, "references")
+    if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
+        raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
+
+
+class _UnresolvedError(StrongRefError):
+    """With the claimed values, the manifests cannot be resolved any more."""
+
+    failures: Sequence[str]
+
+
+@dataclass
+class _Attempt:
+    # of each manifest, with values in place of references; not usable if there are failures
+    texts: list[str] = field(default_factory=list)
+    # of each object that has references
+    conditions: list[tuple[ManifestObject, ObjectName, Condition]] = field(default_factory=list)
+    filled: int = 0  # the number of fields with a value in place of a reference
+    ignored: list[str] = field(default_factory=list)  # problems of objects that are left as they are, and where
+    failures: list[str] = field(default_factory=list)  # all other problems
+
+
+def _attempt(manifests: Sequence[Manifest], resolver: ReferenceResolver) -> _Attempt:
+    attempt = _Attempt()
+    for manifest in manifests:
+        placed: list[PlacedEdit] = []
+        for found in objects_in(manifest):
+            outcome = resolver.resolve(found.content)
+            where = location(found.file, found.document)
+            attempt.failures += [f"{where}: {problem}" for problem in outcome.problems]
+            attempt.ignored += [f"{where}: {problem}" for problem in outcome.ignored]
+            placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
+            if outcome.condition:
+                attempt.conditions.append((found, outcome.subject, outcome.condition))
+        attempt.filled += len(placed)
+        written = rewritten(manifest, placed)
+        attempt.texts.append(written.text)
+        attempt.failures += [
+            f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
+        ]
+    return attempt
+
+
+def _objects(
+    asked: argparse.Namespace, manifests: Sequence[Manifest], given: Sequence[Manifest]
+) -> tuple[ObjectSource, str]:
+    """Where referenced objects are read, and the namespace of objects without one."""
+    if asked.cluster:
+        live, namespace = cluster(asked.kubeconfig, asked.context)
+        return live, asked.namespace or namespace or DEFAULT_NAMESPACE
+    namespace = asked.namespace or DEFAULT_NAMESPACE
+    tiers = [[found for manifest in tier for found in objects_in(manifest)] for tier in (given, manifests)]
+    return ManifestObjects(*tiers, namespace=namespace), namespace
+
+
+def _print_conditions(attempt: _Attempt) -> None:
+    lines = [
+        {"file": found.file, "document": found.document}
+        | {key: getattr(subject, key) for key in ("kind", "namespace", "name")}
+        | {key: getattr(condition, key) for key in ("type", "status", "reason", "message")}
+        for found, subject, condition in attempt.conditions
+    ]
+    put_out("".join(f"{json.dumps(line)}\n" for line in lines).encode())
 
 
 def list_fields(asked: argparse.Namespace) -> int:

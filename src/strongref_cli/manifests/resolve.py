@@ -18,7 +18,7 @@ from strongref_cli.manifests.manifest_files import (
 from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
-from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.sources.on_demand import ExportSource
 from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND, TokenSource
 from strongref_toolkit.errors import UsageError
 

@@ -16,14 +16,13 @@ from strongref_cli.objects.types import INDENT, printable_tree, resolve_type, wr
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.region_reading import name_unread, status, unread_document
-from strongref_cli.terminal.consumers import consumer_text
+from strongref_cli.terminal import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, progress, put_out, show
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
 from strongref_objects.channels import Parameters
 from strongref_objects.channels.cloudformation import StackExport, list_exports
-from strongref_objects.channels.environment import EnvironmentSerializationContext
-from strongref_objects.channels.json_text import JsonSerializationContext
+from strongref_objects.channels.texts import EnvironmentSerializationContext, JsonSerializationContext
 from strongref_objects.stored_objects import (
     Secure,
     StoredObject,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
     from datetime import datetime
 
@@ -107,7 +108,7 @@ def deploy_order(graph: Graph) -> Order:
     wave_of: dict[Participant, int] = {}
     waves: list[list[Participant]] = []
     cycles = []
-    for component in _components(producers, importers):
+    for component in _components(producers):
         wave = max((wave_of[each] + 1 for member in component for each in producers[member] - component), default=0)
         wave_of |= dict.fromkeys(component, wave)
         waves += [[]] if wave == len(waves) else []
@@ -126,39 +127,22 @@ def delete_order(graph: Graph) -> Order:
     return Order(order.waves[::-1], order.cycles)
 
 
-def _components(
-    producers: Mapping[Participant, AbstractSet[Participant]], importers: Mapping[Participant, AbstractSet[Participant]]
-) -> Iterator[set[Participant]]:
-    """The strongly connected components, producers first, by Kosaraju's algorithm."""
-    seen: set[Participant] = set()
-    for start in reversed(_finished(importers)):
-        component: set[Participant] = set()
-        todo = [start]
-        while todo:
-            each = todo.pop()
-            if each not in seen:
-                seen.add(each)
-                component.add(each)
-                todo += producers[each]
-        if component:
-            yield component
+def _components(producers: Mapping[Participant, AbstractSet[Participant]]) -> list[frozenset[Participant]]:
+    """The strongly connected components, producers first: as long as there is a circle, it is merged into one.
 
-
-def _finished(neighbors: Mapping[Participant, AbstractSet[Participant]]) -> list[Participant]:
-    """Participants as a search in depth is done with them. Chains can be longer than Python's stack."""
-    finished: list[Participant] = []
-    seen: set[Participant] = set()
-    for start in neighbors:
-        todo = [(start, False)]
-        while todo:
-            each, is_done = todo.pop()
-            if is_done:
-                finished.append(each)
-            elif each not in seen:
-                seen.add(each)
-                todo.append((each, True))
-                todo += [(neighbor, False) for neighbor in neighbors[each]]
-    return finished
+    A few circles, as a landscape has them by mistake, take no time; 500 among 2,000 stacks take seconds.
+    """
+    component_of = {each: frozenset([each]) for each in producers}
+    while True:
+        neighbors: dict[frozenset[Participant], set[frozenset[Participant]]] = {}
+        for each, component in component_of.items():
+            neighbors.setdefault(component, set()).update(component_of[other] for other in producers[each])
+            neighbors[component].discard(component)
+        try:
+            return list(TopologicalSorter(neighbors).static_order())
+        except CycleError as error:
+            together = frozenset[Participant]().union(*error.args[1])
+            component_of |= dict.fromkeys(together, together)
 
 
 def _circle_through(

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
+from strongref.aws.cloud_control import TAGGED_PER_PAGE
 from strongref.contract.hold_stacks import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, claim_tag
 from strongref.contract.record import decode
 from strongref.memo import Memo
-from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
+from strongref.protocol.stored_exports import physical_id
 from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
 from strongref_cli.overview.graph import Unread
 from strongref_toolkit.cloudformation import CloudFormationReader
@@ -39,8 +40,6 @@ T = TypeVar("T")
 EXPORTS, RECORDS = "/strongref/exports", "/strongref/records"
 _NAMES_PER_PAGE = 50
 """AWS: DescribeParameters, MaxResults."""
-_TAGGED_PER_PAGE = 100
-"""AWS: GetResources, ResourcesPerPage."""
 
 
 class OverviewReader:
@@ -174,7 +173,7 @@ class OverviewReader:
 
     def _tags(self, region: str) -> dict[str, dict[str, str]]:
         """The tags of the parameters below the exports' path."""
-        request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": _TAGGED_PER_PAGE}
+        request = {"ResourceTypeFilters": ["ssm:parameter"], "ResourcesPerPage": TAGGED_PER_PAGE}
         request["TagFilters"] = [{"Key": PRODUCER_TAG}]  # What has none is not ours.
         pages = self._pages(region, "GetResources", Clients.tagging, **request)
         found = {}

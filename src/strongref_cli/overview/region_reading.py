@@ -1,26 +1,33 @@
-"""Regions that a command reads: in parallel, and if one cannot be read, the others are shown and that one is named."""
+"""Regions that a command reads, and who uses what there.
+
+Regions are read in parallel, and if one cannot be read, the others are shown and that one is named.
+"""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError
+from strongref.contract.names import Key, StackArn
+from strongref.contract.values import select
+from strongref.text import attribute_name
+from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError, no_such_key, no_such_stack
+from strongref_cli.overview.exports import Claim, ExportedValue, StoredRegion, participant, participant_of
 from strongref_cli.overview.reading import OverviewReader
-from strongref_cli.overview.who import Uses, find_uses
-from strongref_cli.terminal.exit_statuses import AWS_FAILED
+from strongref_cli.overview.states import ExportState
+from strongref_cli.terminal import AWS_FAILED
 from strongref_cli.terminal.output import progress
 from strongref_toolkit.errors import printable
 from strongref_toolkit.session import ToolSession, chosen_regions, enabled_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from strongref_cli.overview.exports import ExportedValue
-    from strongref_cli.overview.graph import Unread
+    from strongref_cli.overview.graph import Participant, Unread
 
 
 @contextmanager
@@ -72,3 +79,78 @@ def where_read(unread: Sequence[Unread]) -> str:
 def status(unread: Sequence[Unread], otherwise: int = 0) -> int:
     """The exit status of a command that read some regions."""
     return AWS_FAILED if unread else otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What one stack, or one manifest set, exports and imports."""
+
+    participant: Participant
+    exports: tuple[ExportedValue, ...]
+    imports: tuple[tuple[ExportedValue, Claim], ...]
+
+
+def find_uses(
+    reader: OverviewReader,
+    start: Collection[str],
+    everywhere: Callable[[], Iterable[str]],
+    name: str,
+    key: str | None = None,
+) -> list[Uses]:
+    """Everything that stacks and manifest sets of this name export and import.
+
+    It starts in some regions, and also reads every region that the stacks found there export to or live in.
+
+    `everywhere` gives all regions, which are read if the index lacks an Export of a stack. `key` may be a map's name.
+
+    Raises:
+        NoSuchNameError: there is no stack of that name in the regions that were read.
+        NoSuchNameError: it neither exports nor imports such a key.
+        AwsCallError, StoreError: a call failed.
+    """
+    regions = reader.reachable(start, name)
+    if reader.has_unindexed(regions, name):
+        regions = reader.reachable([*start, *everywhere()], name)
+    values = reader.values(regions)
+    uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
+    if not uses:
+        others = {each.name for each in _participants(regions, values)}
+        raise no_such_stack(name, [each.region for each in regions], sorted(others))
+    return _only(uses, values, name, key) if key else uses
+
+
+def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValue]) -> set[Participant]:
+    existing = {participant(StackArn.parse(arn).producer) for each in regions for arn in each.stacks}
+    importing = {participant_of(claim.importer) for value in values for claim in value.claims}
+    exporting = {participant(value.producer) for value in values if value.state is not ExportState.FOREIGN}
+    return existing | importing | exporting
+
+
+def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
+    return Uses(
+        who,
+        tuple(value for value in values if participant(value.producer) == who),
+        tuple((value, claim) for value in values for claim in value.claims if participant_of(claim.importer) == who),
+    )
+
+
+def _only(found: Sequence[Uses], values: Sequence[ExportedValue], name: str, key: str) -> list[Uses]:
+    """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
+    exports = {value.key for uses in found for value in uses.exports}
+    wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
+    asked = [value for value in values if value.key in wanted]
+    chosen = [_uses(each.participant, asked) for each in found]
+    return [uses for uses in chosen if uses.exports or uses.imports]
+
+
+def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:
+    """The keys that a name means: itself, or all in the map of that name; levels are separated by dots or slashes.
+
+    Raises:
+        NoSuchNameError: it means none of these keys.
+    """
+    given, path = set(keys), name.replace(".", "/")
+    found = set(select([path], given)[path])
+    if not found:
+        raise no_such_key(name, stack, sorted(map(attribute_name, given)))
+    return found

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref.text import did_you_mean
-from strongref_cli.terminal.consumers import consumer_given
+from strongref_cli.terminal import consumer_given
 from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
 

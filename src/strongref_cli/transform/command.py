@@ -18,7 +18,7 @@ from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import count, put_out
 from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
-from strongref_manifests.errors import InputError, ManifestError
+from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError, os_problem
@@ -81,6 +81,6 @@ def template_text(template: str, name: str) -> str:
     try:
         return (sys.stdin.buffer.read() if template == STANDARD else Path(template).read_bytes()).decode()
     except OSError as error:
-        raise InputError(f"{name}: {os_problem(error)}.") from None
+        raise UsageError(f"{name}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
         raise ManifestError(name, None, "it is not text in UTF-8") from None

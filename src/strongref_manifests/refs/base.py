@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
+from strongref_toolkit.json_values import mapping
+
 Manifest: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, as in YAML or JSON."""
 
@@ -141,13 +143,22 @@ class CombinedShapes:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """The object that has the reference fields."""
+class ObjectName:
+    """A Kubernetes object: one that has reference fields, or one that a reference names."""
 
-    group: str
+    group: str  # as in `ec2.services.k8s.aws`; empty for Kubernetes' own core
     kind: str
     namespace: str
     name: str
+
+    @classmethod
+    def of(cls, manifest: Manifest, namespace: str) -> ObjectName:
+        """The name of the object in a manifest; the namespace is that of an object whose manifest has none."""
+        metadata = mapping(manifest.get("metadata"))
+        given = {key: value for key, value in metadata.items() if isinstance(value, str) and value}
+        group, slash, _ = str(manifest.get("apiVersion", "")).partition("/")
+        name = given.get("name") or given.get("generateName", "")
+        return cls(group if slash else "", str(manifest.get("kind", "")), given.get("namespace", namespace), name)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
@@ -157,7 +168,7 @@ class Subject:
 class FieldLocation:
     """The location of a field, or of its reference, in one object; a field below a list has several."""
 
-    subject: Subject
+    subject: ObjectName
     field: Field
     container: DocumentPath  # the path of the map that has it
 
@@ -172,21 +183,10 @@ class FieldLocation:
         return path_text((*self.container, self.field.reference_step))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectKey:
-    """The Kubernetes object that a reference names."""
-
-    group: str
-    kind: str
-    plural: str  # the resource's name in the API, as in `securitygroups`
-    namespace: str
-    name: str
-
-
 class ObjectSource(Protocol):
     """Where referenced objects are read: a set of manifests, a live cluster."""
 
-    def get(self, key: ObjectKey) -> Manifest:
+    def get(self, key: ObjectName) -> Manifest:
         """The object. Raises `StrongRefError` if it does not exist (`errors.NoSuchObjectError`), or cannot be read."""
 
 

@@ -1,7 +1,9 @@
-"""CRDs' schemas (`spec.versions[].schema.openAPIV3Schema`): the fields in them, and what reference fields add. Pure."""
+"""CRDs: the fields in their schemas; what a cluster needs for references: fields in these, and a ClusterRole. Pure."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +17,22 @@ CRD_KIND = "CustomResourceDefinition"
 
 Schema = dict[str, Any]
 
+_PLAIN = re.compile("(?!(?:y|n|yes|no|on|off|true|false|null)\\Z)[a-z][a-z0-9-]*", re.IGNORECASE)
+"""A string that YAML 1.1 needs no quotes for: not a number, a date, a boolean or null."""
+
+_RULE = """\
+- apiGroups:
+    - {group}
+  resources:
+    - {resource}
+  verbs:
+    - get
+    - list
+"""
+
 
 class Crds:
-    """The fields of the kinds that CRDs describe, in the stored version.
+    """The fields of the kinds that CRDs describe (`spec.versions[].schema.openAPIV3Schema`), in the stored version.
 
     A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
     check that themselves). So `required` is not known here.
@@ -138,3 +153,27 @@ def _reference(field: Field) -> Schema:
         "type": "object",
     }
     return {"items": one, "type": "array"} if field.many else one
+
+
+def cluster_role(generators: Iterable[Generator], name: str, *, own: bool = False) -> str:
+    """The ClusterRole that references need, in YAML, as ACK's code generator writes it.
+
+    It allows `get` and `list` on the referenced resources of other services, and on their `/status`. A controller's own
+    role allows those of its own service already (code-generator, `templates/pkg/resource/references.go.tpl`); with
+    `own`, they are in it, too, for a caller without a controller's role.
+    """
+    wanted = {
+        (reference.group, plural(reference.resource))
+        for generator in generators
+        for kind in generator.kinds
+        for reference in (field.reference for field in kind.fields if field.can_refer)
+        if own or reference.service != generator.service
+    }
+    rules = "".join(
+        _RULE.format(group=group, resource=resource)
+        for group, plural_name in sorted(wanted)
+        for resource in (plural_name, f"{plural_name}/status")
+    )
+    quoted = name if _PLAIN.fullmatch(name) else json.dumps(name)
+    head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {quoted}\n"
+    return f"{head}rules:\n{rules}" if rules else f"{head}rules: []\n"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import BadRequestError, StrongRefError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, did_you_mean, filled, some
-from strongref_manifests.refs.names import dotted
+from strongref_manifests.refs.names import dotted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from strongref_manifests.refs.base import FieldLocation, ObjectKey, Subject
+    from strongref_manifests.refs.base import FieldLocation, ObjectName
 
 _SHOWN = 180
 """Characters of an object, with its namespace and name, or of a path in a text; Kubernetes allows 253 in a name."""
@@ -56,7 +56,7 @@ class ServiceUnknownError(RefsError):
 
 
 class UnknownKindError(RefsError):
-    subject: Subject
+    subject: ObjectName
     found: str
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class UnknownKindError(RefsError):
 
 
 class UnknownReferenceFieldError(RefsError):
-    subject: Subject
+    subject: ObjectName
     found: str  # the path, as in `spec.subnetRef`
     close: Sequence[str] = ()  # the most similar reference fields of the kind
 
@@ -195,7 +195,7 @@ class UnreadableReferenceError(FieldError):
 class ReferencedError(FieldError):
     """The root of what is wrong with a referenced object."""
 
-    referenced: ObjectKey
+    referenced: ObjectName
 
     @property
     def _upstream_referenced(self) -> str:
@@ -253,14 +253,14 @@ class UnwritableReferenceError(RefsError):
 
 
 class NoSuchObjectError(RefsError):
-    referenced: ObjectKey
+    referenced: ObjectName
     among: str  # where it was looked up, as in `the manifests given`
     close: Sequence[str] = ()  # the most similar names of objects of its kind
 
     @property
     def upstream(self) -> str:
         """The text of Kubernetes' API (`apimachinery`, `errors.NewNotFound`)."""
-        return f'{self.referenced.plural}.{self.referenced.group} "{self.referenced.name}" not found'
+        return f'{plural(self.referenced.kind)}.{self.referenced.group} "{self.referenced.name}" not found'
 
     def __str__(self) -> str:
         hint = did_you_mean(self.close[:3], "Check its name and namespace, or create it first.")
@@ -268,7 +268,7 @@ class NoSuchObjectError(RefsError):
 
 
 class AmbiguousObjectError(RefsError):
-    referenced: ObjectKey
+    referenced: ObjectName
     where: Sequence[str]
 
     def __str__(self) -> str:
@@ -367,5 +367,5 @@ class AnsweredError(ClusterError):
         return f"{self._cluster} failed to {cut(self.action, 400)}: {status}. {hint}"
 
 
-def _object_text(named: Subject | ObjectKey) -> str:
-    return cut(f"{named.kind} {named.namespace}/{named.name}", _SHOWN)
+def _object_text(named: ObjectName) -> str:
+    return cut(str(named), _SHOWN)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
+from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
-from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from strongref_manifests.refs.base import Manifest, ObjectKey
+    from strongref_manifests.refs.base import Manifest
     from strongref_manifests.text.manifests import Manifest as File
     from strongref_toolkit.json_values import Json
 
 DEFAULT_NAMESPACE = "default"
 """The namespace of an object whose manifest names none, unless the command is given another one."""
-
-_Id = tuple[str, str, str, str]
-"""Group, kind, namespace and name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +27,9 @@ class ManifestObject:
     path: tuple[str | int, ...]  # the keys and positions that lead to it in its document, if that is a list of objects
     content: Manifest = field(repr=False)  # all of it
 
-    @property
-    def group(self) -> str:
-        """As in `ec2.services.k8s.aws`; empty for Kubernetes' own core."""
-        group, slash, _ = str(self.content["apiVersion"]).rpartition("/")
-        return group if slash else ""
-
-    @property
-    def kind(self) -> str:
-        return str(self.content["kind"])
-
-    @property
-    def namespace(self) -> str | None:
-        return self._metadata("namespace")
-
-    @property
-    def name(self) -> str | None:
-        return self._metadata("name")
-
-    @property
-    def where(self) -> str:
-        """Where it is, for messages: `app/link.yaml, document 2`."""
-        return location(self.file, self.document)
-
-    def _metadata(self, key: str) -> str | None:
-        value = mapping(self.content.get("metadata")).get(key)
-        return value if isinstance(value, str) and value else None
-
 
 def location(file: str, document: int) -> str:
-    """As `ManifestObject.where`."""
+    """Where something is, for messages: `app/link.yaml, document 2`."""
     return f"{file}, document {document}"
 
 
@@ -91,27 +61,26 @@ class ManifestObjects:
     """
 
     def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
-        self._tiers: list[dict[_Id, list[ManifestObject]]] = []
+        self._tiers: list[dict[ObjectName, list[ManifestObject]]] = []
         for tier in tiers:
-            known: dict[_Id, list[ManifestObject]] = defaultdict(list)
+            known: dict[ObjectName, list[ManifestObject]] = defaultdict(list)
             for found in tier:
-                known[found.group, found.kind, found.namespace or namespace, found.name or ""].append(found)
+                known[ObjectName.of(found.content, namespace)].append(found)
             self._tiers.append(known)
 
-    def get(self, wanted: ObjectKey) -> Manifest:
+    def get(self, wanted: ObjectName) -> Manifest:
         """As `base.ObjectSource`.
 
         Raises:
             NoSuchObjectError: it is in no manifest.
             AmbiguousObjectError: it is in several, and they do not say the same.
         """
-        key = (wanted.group, wanted.kind, wanted.namespace, wanted.name)
-        found = next((tier[key] for tier in self._tiers if key in tier), ())
+        found = next((tier[wanted] for tier in self._tiers if wanted in tier), ())
         if not found:
-            names = [name for tier in self._tiers for *kin, name in tier if tuple(kin) == key[:3]]
+            names = [each.name for tier in self._tiers for each in tier if replace(each, name=wanted.name) == wanted]
             raise NoSuchObjectError(wanted, "the manifests given", closest(wanted.name, names))
         if any(other.content != found[0].content for other in found):
-            raise AmbiguousObjectError(wanted, [each.where for each in found])
+            raise AmbiguousObjectError(wanted, [location(each.file, each.document) for each in found])
         return found[0].content
 
 

@@ -15,8 +15,8 @@ from strongref.errors import StrongRefError
 from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectKey, Subject, path_text
-from strongref_manifests.refs.names import is_same, plural
+from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectName, path_text
+from strongref_manifests.refs.names import is_same
 from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
 from strongref_toolkit.json_values import mapping
@@ -62,7 +62,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class ObjectResolution:
-    subject: Subject  # the object
+    subject: ObjectName  # the object
     edits: tuple[Edit, ...] = ()  # the changes that resolve it, in the document's order; none if there are problems
     problems: tuple[StrongRefError, ...] = ()  # all of them; those of one field are `errors.FieldError`
     condition: Condition | None = None  # `ACK.ReferencesResolved`; None for an object without references
@@ -96,7 +96,7 @@ class ReferenceResolver:
         self._objects = objects
         self._values = values
         self._namespace = namespace
-        self._read: Memo[ObjectKey, Manifest] = Memo()
+        self._read: Memo[ObjectName, Manifest] = Memo()
 
     def resolve(self, manifest: Manifest) -> ObjectResolution:
         """Resolve one object. Problems of it, and of what it refers to, are in the result: nothing is raised.
@@ -104,7 +104,7 @@ class ReferenceResolver:
         An object of an unknown kind stays as it is, unless it is one of ACK's and has references anyway: then the
         generator.yaml of its group is missing or too old.
         """
-        subject = self.subject(manifest)
+        subject = ObjectName.of(manifest, self._namespace)
         kind = self._kinds.get((subject.group, subject.kind))
         if kind is None and subject.group in self._groups:
             kind = Kind(subject.group, subject.kind, ())
@@ -135,17 +135,6 @@ class ReferenceResolver:
                 return ObjectResolution(subject, condition=condition, ignored=tuple(problems))
         return ObjectResolution(subject, () if problems else tuple(edits), tuple(problems), condition)
 
-    def subject(self, manifest: Manifest) -> Subject:
-        """The name of an object."""
-        named = mapping(manifest.get("metadata"))
-        group, slash, _ = str(manifest.get("apiVersion", "")).partition("/")
-        return Subject(
-            group if slash else "",
-            str(manifest.get("kind", "")),
-            str(named.get("namespace") or self._namespace),
-            str(named.get("name") or named.get("generateName") or ""),
-        )
-
     def _value(self, location: FieldLocation, target: ReferenceTarget) -> tuple[str, ...] | StrongRefError:
         """The strings that a reference stands for, one for an object; or what is wrong."""
         try:
@@ -159,9 +148,7 @@ class ReferenceResolver:
 
     def _object_value(self, location: FieldLocation, name: str) -> str:
         reference = location.field.reference
-        key = ObjectKey(
-            reference.group, reference.resource, plural(reference.resource), location.subject.namespace, name
-        )
+        key = ObjectName(reference.group, reference.resource, location.subject.namespace, name)
         found = self._read.get(key, lambda: self._objects.get(key))
         _check_state(location, key, found)
         return _copied_value(location, key, found)
@@ -183,7 +170,7 @@ class ReferenceResolver:
         return texts
 
 
-def _ignores_errors(manifest: Manifest, subject: Subject) -> bool:
+def _ignores_errors(manifest: Manifest, subject: ObjectName) -> bool:
     """Whether ACK's controllers go on if an object's references are missing or cannot be resolved.
 
     They do for an object that they only read: a read-only one, or one to adopt that they have not adopted yet. One with
@@ -198,7 +185,7 @@ def _ignores_errors(manifest: Manifest, subject: Subject) -> bool:
     return read_only or (annotations.get(f"{_ANNOTATIONS}adoption-policy") == "adopt" and not (adopted or managed))
 
 
-def _check_state(location: FieldLocation, key: ObjectKey, found: Manifest) -> None:
+def _check_state(location: FieldLocation, key: ObjectName, found: Manifest) -> None:
     """Check an object's conditions. As with ACK, `skip_state` skips ACK.ResourceSynced, but not ACK.Terminal."""
     conditions = mapping(found.get("status")).get("conditions")
     true = {
@@ -212,7 +199,7 @@ def _check_state(location: FieldLocation, key: ObjectKey, found: Manifest) -> No
         raise errors.ResourceReferenceNotSyncedError(location, key)
 
 
-def _copied_value(location: FieldLocation, key: ObjectKey, found: Manifest) -> str:
+def _copied_value(location: FieldLocation, key: ObjectName, found: Manifest) -> str:
     """The value at the path that the reference copies from."""
     path = location.field.reference.path
     node: object = found

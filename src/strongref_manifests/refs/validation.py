@@ -14,8 +14,9 @@ from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import DocumentPath, Field, FieldLocation, Kind, Manifest, Subject, path_text
+from strongref_manifests.refs.base import DocumentPath, Field, FieldLocation, Kind, Manifest, ObjectName, path_text
 from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map, type_text
+from strongref_toolkit.json_values import values_in
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""
@@ -60,7 +61,7 @@ class CheckedObject:
     referring: bool  # whether there is any reference; an empty list is none
 
 
-def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:
+def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
     """Find an object's references, and everything that is wrong with them."""
     fields: list[FieldTargets] = []
     problems: list[errors.RefsError] = []
@@ -84,14 +85,14 @@ def check(kind: Kind, subject: Subject, manifest: Manifest) -> CheckedObject:
                 fields.append(FieldTargets(location, targets))
     strays = [path for path in _strays(kind, spec) if path not in known]
     problems += [_stray(kind, subject, path) for path in strays if not _below(path, wrong_types)]
-    order = {path: number for number, (path, _) in enumerate(_items(spec, ("spec",)))}
+    order = {path: number for number, (path, _) in enumerate(values_in(spec, ("spec",)))}
     fields.sort(key=lambda each: order[*each.location.container, each.location.field.reference_step])
     return CheckedObject(tuple(fields), tuple(problems), referring=referring or bool(strays))
 
 
 def find_references(spec: object) -> Iterator[DocumentPath]:
     """The paths in `spec` of what looks like a reference or a list of them, whatever the kind is."""
-    for path, value in _items(spec, ("spec",)):
+    for path, value in values_in(spec, ("spec",)):
         if isinstance(path[-1], str) and _looks_like_reference(path[-1], value):
             yield path
 
@@ -104,7 +105,7 @@ def _looks_like_reference(key: str, value: object) -> bool:
 
 def _strays(kind: Kind, spec: object) -> Iterator[DocumentPath]:
     """The paths of what looks like a reference, or is named almost like a reference field next to it and has a name."""
-    for path, value in _items(spec, ("spec",)):
+    for path, value in values_in(spec, ("spec",)):
         key = path[-1]
         if isinstance(key, str) and (
             _looks_like_reference(key, value) or (_names(value) and _is_similar(kind, _steps(path), key))
@@ -131,20 +132,8 @@ def _below(path: DocumentPath, paths: set[DocumentPath]) -> bool:
     return any(path[:length] in paths for length in range(1, len(path)))
 
 
-def _items(node: object, path: DocumentPath) -> Iterator[tuple[DocumentPath, object]]:
-    if isinstance(node, Mapping):
-        pairs: Iterator[tuple[Any, object]] = iter(node.items())
-    elif isinstance(node, list):
-        pairs = iter(enumerate(node))
-    else:
-        return
-    for key, value in pairs:
-        yield (*path, key), value
-        yield from _items(value, (*path, key))
-
-
 def _containers(
-    field: Field, subject: Subject, node: object, path: DocumentPath = ("spec",)
+    field: Field, subject: ObjectName, node: object, path: DocumentPath = ("spec",)
 ) -> Iterator[tuple[FieldLocation, Mapping[str, Any]] | errors.InvalidReferenceError]:
     """The maps that can have a field: one, or one for each item of the lists on its path; none if one is absent."""
     passed = sum(isinstance(step, str) for step in path) - 1
@@ -243,7 +232,7 @@ def _wrong_type(
     return errors.InvalidReferenceError(location, path_text(path), f"must be {must_be}, got {type_text(value)}")
 
 
-def _stray(kind: Kind, subject: Subject, path: DocumentPath) -> errors.RefsError:
+def _stray(kind: Kind, subject: ObjectName, path: DocumentPath) -> errors.RefsError:
     """What looks like a reference where the kind has none: below a map, of no field of the API, or misspelled."""
     steps = _steps(path)
     for field in kind.fields:

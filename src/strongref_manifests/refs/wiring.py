@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.properties import Property, as_given, parse_account, parse_region, string
 from strongref.errors import BadRequestError
-from strongref_manifests.errors import InputError
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import CRD_KIND, Crds
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError, StackReferenceError
@@ -19,7 +18,7 @@ from strongref_manifests.refs.manifests import objects_in
 from strongref_manifests.refs.parsers import read_map
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
-from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.sources.on_demand import ExportSource
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import CFN, EXPORT, Token, TokenSource
 from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
@@ -118,8 +117,7 @@ def generators(paths: Sequence[str], service: str | None, crds: Sequence[str]) -
     """Read generator.yaml files, and CRDs in files and folders; `service` is that of the only file.
 
     Raises:
-        UsageError: the options are not valid.
-        InputError: a file is not there, or the system does not let it be read.
+        UsageError: the options are not valid, or a file is not there or cannot be read.
         GeneratorError: a file is not valid.
         ServiceUnknownError: the service of a file is unknown.
         ManifestError: a CRD's file is not readable.
@@ -142,7 +140,7 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{path}: {os_problem(error)}.") from None
+        raise UsageError(f"{path}: {os_problem(error)}.") from None
     except UnicodeDecodeError:
         raise GeneratorError(path, "", "not UTF-8 text") from None
     try:
@@ -155,7 +153,7 @@ def _crds(given: Sequence[str]) -> list[tuple[str, Manifest]]:
     """The file and the content of each CRD."""
     found: list[tuple[str, Manifest]] = []
     for path, _ in files.find(given, None):
-        found += [(each.file, each.content) for each in objects_in(read_file(path)) if each.kind == CRD_KIND]
+        found += [(each.file, each.content) for each in objects_in(read_file(path)) if each.content["kind"] == CRD_KIND]
     if not found:
         raise UsageError("--crd must have a CustomResourceDefinition, got none")
     return found

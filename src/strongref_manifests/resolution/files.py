@@ -8,9 +8,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref_manifests.errors import InputError
 from strongref_manifests.text.manifests import FORMATS
-from strongref_toolkit.errors import os_problem
+from strongref_toolkit.errors import UsageError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +29,7 @@ def find(given: Iterable[str], out: Path | None) -> list[InputFile]:
     the one that is written to.
 
     Raises:
-        InputError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.
+        UsageError: something is not there, cannot be looked into, or is of no known kind; or a folder has no manifest.
     """
     found: list[InputFile] = []
     known: set[Path] = set()
@@ -41,11 +40,11 @@ def find(given: Iterable[str], out: Path | None) -> list[InputFile]:
         if is_folder:
             new = [InputFile(one, one.relative_to(path)) for one in _below(path, avoided)]
             if not new:
-                raise InputError(f"{path} has no manifest in it: no file that ends in {', '.join(ENDINGS)}")
+                raise UsageError(f"{path} has no manifest in it: no file that ends in {', '.join(ENDINGS)}")
         elif is_folder is None:
-            raise InputError(f"{path} does not exist")
+            raise UsageError(f"{path} does not exist")
         elif path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path} is no manifest by its name: it ends in none of {', '.join(ENDINGS)}")
+            raise UsageError(f"{path} is no manifest by its name: it ends in none of {', '.join(ENDINGS)}")
         else:
             new = [InputFile(path, Path(path.name))]
         found += [one for one in new if _entry(one.path) not in known]
@@ -59,7 +58,7 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
     try:
         entries = sorted(each for each in folder.iterdir() if each.name[0] != ".")
     except OSError as error:
-        raise InputError(f"{folder} cannot be read: {os_problem(error)}") from None
+        raise UsageError(f"{folder} cannot be read: {os_problem(error)}") from None
     folders = [each for each in entries if _is_folder(each)]
     yield from (each for each in entries if each.suffix.lower() in ENDINGS and each not in folders)
     for each in folders:
@@ -68,13 +67,13 @@ def _below(folder: Path, avoided: frozenset[Path]) -> Iterator[Path]:
 
 
 def _is_folder(path: Path) -> bool | None:
-    """Whether a path is a folder; None if it does not exist; `InputError` if the system does not say."""
+    """Whether a path is a folder; None if it does not exist; `UsageError` if the system does not say."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return None
-        raise InputError(f"{path} cannot be read: {os_problem(error)}") from None
+        raise UsageError(f"{path} cannot be read: {os_problem(error)}") from None
 
 
 def _real(path: Path) -> Path:
@@ -91,17 +90,17 @@ def targets(inputs: Sequence[InputFile], out: Path) -> list[Path]:
     """Where each is written to below a folder.
 
     Raises:
-        InputError: that would be over one of them, or two would be the same file; or the folder cannot be looked into.
+        UsageError: that would be over one of them, or two would be the same file; or the folder cannot be looked into.
     """
     if _is_folder(out) is False:
-        raise InputError(f"{out} is no folder: give one to write to with -o")
+        raise UsageError(f"{out} is no folder: give one to write to with -o")
     wanted = [out / each.name for each in inputs]
     sources = {_real(each.path) for each in inputs}
     taken: dict[Path, InputFile] = {}
     for path, each in zip(wanted, inputs, strict=True):
         if _real(path) in sources:
-            raise InputError(f"{path} would be written over: give another folder with -o, or --in-place")
+            raise UsageError(f"{path} would be written over: give another folder with -o, or --in-place")
         if path in taken:
-            raise InputError(f"{taken[path].path} and {each.path} would both be written to {path}: resolve them apart")
+            raise UsageError(f"{taken[path].path} and {each.path} would both be written to {path}: resolve them apart")
         taken[path] = each
     return wanted

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import re
 from typing import TYPE_CHECKING
 
-from strongref_manifests.errors import NoSuchVariableError
 from strongref_manifests.sources.attributes import StackAttributes
-from strongref_manifests.sources.exports import ExportSource
+from strongref_manifests.sources.on_demand import EnvironmentSource, ExportSource, ParameterSource, SecretSource
 from strongref_manifests.sources.outputs import StackOutputs
-from strongref_manifests.sources.parameters import ParameterSource
-from strongref_manifests.sources.secretsmanager import SecretSource
 from strongref_manifests.terraform.source import TerraformStates
-from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, Token, TokenSource, matched
+from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, TokenSource
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class EnvironmentSource(TokenSource):
-    """`${env:NAME}`: the environment of the process that resolves."""
-
-    scheme = ENV
-
-    def fetch(self, token: Token) -> str:
-        """The variable's value, which may be empty."""
-        name = matched(token, _NAME)[0]
-        if name not in os.environ:
-            raise NoSuchVariableError(name)
-        value = os.environ[name]
-        if any("\ud800" <= character <= "\udfff" for character in value):  # bytes that are no UTF-8
-            raise NoSuchVariableError(name, "is no text in UTF-8")
-        return value
 
 
 def sources(  # noqa: PLR0913 (as the command's options)

@@ -44,41 +44,37 @@ DESCRIPTION_LIMIT = 1024
 """Bytes of an output's description (AWS: CloudFormation User Guide, Outputs)."""
 
 
-class OutputWriter:
-    """`ExportWriter`: the outputs of one stack."""
+def plan_outputs(target: Target, leaves: Mapping[Path, Leaf]) -> WritePlan:
+    """The outputs that export these values; errors as for `WritePlan`."""
+    leaves = with_items(target, leaves)
+    names = {path: export_name(path) for path in leaves}
+    values = {path: _output_value(target, path, leaf) for path, leaf in leaves.items()}
+    ids = {path: logical_id("Export", name) for path, name in names.items()}
+    for path, output in ids.items():
+        check_free(target, output, f"the export of {shown(path)}")
+    others = target.exports()
+    for path, name in names.items():
+        if name in others:
+            raise NameClashError(f"output {others[name]}", shown(path), name)
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def put() -> None:
+        for path, value in values.items():
+            description = leaves[path].description
+            if description:
+                description = description.encode()[:DESCRIPTION_LIMIT].decode(errors="ignore")
+            target.put_output(ids[path], value, export=names[path], description=description)
 
-    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        leaves = with_items(self._target, leaves)
-        names = {path: export_name(path) for path in leaves}
-        values = {path: self._value(path, leaf) for path, leaf in leaves.items()}
-        ids = {path: logical_id("Export", name) for path, name in names.items()}
-        for path, output in ids.items():
-            check_free(self._target, output, f"the export of {shown(path)}")
-        others = self._target.exports()
-        for path, name in names.items():
-            if name in others:
-                raise NameClashError(f"output {others[name]}", shown(path), name)
+    return WritePlan(("",), names, put)
 
-        def put() -> None:
-            for path, value in values.items():
-                description = leaves[path].description
-                if description:
-                    description = description.encode()[:DESCRIPTION_LIMIT].decode(errors="ignore")
-                self._target.put_output(ids[path], value, export=names[path], description=description)
 
-        return WritePlan(("",), names, put)
-
-    def _value(self, path: Path, leaf: Leaf) -> Text:
-        value = leaf.as_text(path, self._target.is_unresolved)
-        if isinstance(value, str) and not self._target.is_unresolved(value) and not value.strip():
-            raise BadValueError(shown(path), "it is empty, and CloudFormation exports no empty values; leave it out")
-        texts = [leaf.value] if isinstance(leaf.value, str | Mapping) else leaf.value
-        if any(isinstance(each, str) and _SURROGATE.search(each) for each in texts):
-            raise BadValueError(shown(path), "it contains a lone surrogate, which UTF-8 cannot encode")
-        return value
+def _output_value(target: Target, path: Path, leaf: Leaf) -> Text:
+    value = leaf.as_text(path, target.is_unresolved)
+    if isinstance(value, str) and not target.is_unresolved(value) and not value.strip():
+        raise BadValueError(shown(path), "it is empty, and CloudFormation exports no empty values; leave it out")
+    texts = [leaf.value] if isinstance(leaf.value, str | Mapping) else leaf.value
+    if any(isinstance(each, str) and _SURROGATE.search(each) for each in texts):
+        raise BadValueError(shown(path), "it contains a lone surrogate, which UTF-8 cannot encode")
+    return value
 
 
 class ImportHolder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.contract.hold_outputs import HOLD, hold_name, hold_output, hold_output_id
+from strongref.contract.hold_stacks import HOLD, hold_name, hold_output, hold_output_id
 from strongref.contract.names import SHARED
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref_objects.base.names import Path, export_key, logical_id
@@ -63,28 +63,19 @@ def _export_id(consumer: str | None, region: str) -> str:
     return logical_id("StrongrefExport", f"{consumer or SHARED}/{region}")
 
 
-class CrossRegionWriter:
-    """`ExportWriter`: to one consumer in some regions."""
+def plan_exports(target: Target, exports: ExportResources, via: CrossRegion, leaves: Mapping[Path, Leaf]) -> WritePlan:
+    """The Exports of these values to one consumer in some regions; errors as for `WritePlan`."""
+    leaves = with_items(target, leaves)
+    regions = dict.fromkeys("" if region == target.region else region for region in via.regions or [""])
+    for path, leaf in leaves.items():
+        export_key(path)
+        check_storable(target, path, leaf)
+    for export in (_export_id(via.consumer, region) for region in regions):
+        for needed in (export, *([hold_output_id(export)] if via.hold else [])):
+            check_free(target, needed, f"exports to {via.consumer or 'all stacks'}")
 
-    def __init__(self, target: Target, exports: ExportResources, via: CrossRegion) -> None:
-        self._target = target
-        self._exports = exports
-        self._consumer = via.consumer
-        self._hold = via.hold
-        regions = ["" if region == target.region else region for region in via.regions] or [""]
-        self._regions = tuple(dict.fromkeys(regions))
+    def put() -> None:
+        for region in regions:
+            exports.add(via.consumer, region, leaves, hold=via.hold)
 
-    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        leaves = with_items(self._target, leaves)
-        for path, leaf in leaves.items():
-            export_key(path)
-            check_storable(self._target, path, leaf)
-        for export in (_export_id(self._consumer, region) for region in self._regions):
-            for needed in (export, *([hold_output_id(export)] if self._hold else [])):
-                check_free(self._target, needed, f"exports to {self._consumer or 'all stacks'}")
-
-        def put() -> None:
-            for region in self._regions:
-                self._exports.add(self._consumer, region, leaves, hold=self._hold)
-
-        return WritePlan(tuple(f"{self._consumer or SHARED}@{region}" for region in self._regions), {}, put)
+    return WritePlan(tuple(f"{via.consumer or SHARED}@{region}" for region in regions), {}, put)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from strongref.contract.values import parse_values
 from strongref.errors import BadRequestError
@@ -21,16 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
+    """What a channel writes for some values. Planning raises `ObjectError` if it cannot carry a name or a value."""
+
     namespaces: tuple[str, ...]  # where a name must be unique: for two regions, there are two
     written: Mapping[Path, str]  # what each value is called, if different names could be written as one
     put: Callable[[], None]  # writes everything to the template
-
-
-class ExportWriter(Protocol):
-    """A channel out of a stack."""
-
-    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        """What to write for these values. Raises `ObjectError` if the channel cannot carry a name or a value."""
 
 
 def check_free(target: Target, logical_id: str, purpose: str) -> None:

@@ -36,35 +36,30 @@ READ_SECONDS = 60.0
 """For all calls of one read, including retries."""
 
 
-class ParameterWriter:
-    """`ExportWriter`: a parameter for each value."""
+def plan_parameters(target: Target, prefix: str, leaves: Mapping[Path, Leaf]) -> WritePlan:
+    """A parameter for each of these values; errors as for `WritePlan`."""
+    names = {path: parameter_name(prefix, path) for path in leaves}
+    ids = {path: logical_id("Parameter", name) for path, name in names.items()}
+    resources = {path: _properties(target, path, names[path], leaf) for path, leaf in leaves.items()}
+    for path, resource in ids.items():
+        check_free(target, resource, f"the parameter of {shown(path)}")
 
-    def __init__(self, target: Target, prefix: str) -> None:
-        self._target = target
-        self._prefix = prefix
+    def put() -> None:
+        for path, properties in resources.items():
+            target.put_resource(ids[path], TYPE, properties)
 
-    def plan(self, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        names = {path: parameter_name(self._prefix, path) for path in leaves}
-        ids = {path: logical_id("Parameter", name) for path, name in names.items()}
-        resources = {path: self._properties(path, names[path], leaf) for path, leaf in leaves.items()}
-        for path, resource in ids.items():
-            check_free(self._target, resource, f"the parameter of {shown(path)}")
+    return WritePlan((prefix,), names, put)
 
-        def put() -> None:
-            for path, properties in resources.items():
-                self._target.put_resource(ids[path], TYPE, properties)
 
-        return WritePlan((self._prefix,), names, put)
-
-    def _properties(self, path: Path, name: str, leaf: Leaf) -> dict[str, Any]:
-        check_storable(self._target, path, leaf)
-        return {
-            "Name": name,
-            "Type": (ParameterType.STRING_LIST if leaf.is_list else ParameterType.STRING).value,
-            "Value": leaf.as_text(path, self._target.is_unresolved),
-            "Tier": "Intelligent-Tiering",  # A value over 4 KB needs another tier, and its length is unknown here.
-            **({"Description": leaf.description[:DESCRIPTION_LIMIT]} if leaf.description else {}),
-        }
+def _properties(target: Target, path: Path, name: str, leaf: Leaf) -> dict[str, Any]:
+    check_storable(target, path, leaf)
+    return {
+        "Name": name,
+        "Type": (ParameterType.STRING_LIST if leaf.is_list else ParameterType.STRING).value,
+        "Value": leaf.as_text(path, target.is_unresolved),
+        "Tier": "Intelligent-Tiering",  # A value over 4 KB needs another tier, and its length is unknown here.
+        **({"Description": leaf.description[:DESCRIPTION_LIMIT]} if leaf.description else {}),
+    }
 
 
 def dynamic_reference_reader(prefix: str, names: ExportedNames) -> TextReader:

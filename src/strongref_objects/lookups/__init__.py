@@ -17,7 +17,7 @@ from strongref.errors import StrongRefError
 from strongref_objects.base import ObjectCache, Target
 from strongref_objects.base.errors import a
 from strongref_objects.base.names import json_key
-from strongref_objects.channels.json_text import JsonSerializationContext, from_json
+from strongref_objects.channels.texts import JsonSerializationContext, from_json
 from strongref_objects.lookups.finding import check_tags, find_object
 from strongref_objects.plain_target import PlainTarget
 from strongref_objects.synthesis import Synthesis

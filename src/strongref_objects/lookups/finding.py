@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
     from strongref.untyped import AnyJson
     from strongref_objects.synthesis import Home, Synthesis
-    from strongref_objects.types.shared_object import Declaration
+    from strongref_objects.types.declared import Declaration
 
 D = TypeVar("D", bound="Declared")
 
@@ -72,8 +72,7 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
 
 def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
     def create() -> LookupApis:
-        from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415 (lookups only)
-        from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
+        from strongref.aws.cloud_control import CloudControlApi, TaggingApi  # noqa: PLC0415 (lookups only)
         from strongref.lookup.reader import ResourceReader  # noqa: PLC0415
 
         aws = synthesis.aws(home.region)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from strongref.contract.names import Key
-from strongref_cli.check.rendering import as_json, as_markdown, as_table
+from strongref_cli.check.command import as_json, as_markdown, as_table
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
 

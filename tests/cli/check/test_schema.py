@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref.contract.names import SHARED, Key
-from strongref_cli.check.rendering import as_json
+from strongref_cli.check.command import as_json
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
 from tests.support.schemas import SCHEMAS, validate

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EU = "eu-west-1"
 ARN = f"arn:aws:cloudformation:{EU}:111111111111:stack/strongref/1-2"
-SUITE = Suite("0.2.0", "  CodeUri: handlers/a\n", (Archive("handlers/a", {"app.py": b""}),))
+SUITE = Suite("0.2.0", "  CodeUri: handlers/a\n", (Archive.of("handlers/a", {"app.py": b""}),))
 BEFORE, AFTER = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 
 

@@ -123,7 +123,7 @@ def test_a_missing_extra_is_named_in_one_line(
 
 
 def test_another_missing_module_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("strongref_cli.overview.list_command", "strongref_cli.overview.region_reading"):
+    for name in ("strongref_cli.overview.commands", "strongref_cli.overview.region_reading"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "strongref_cli.overview.reading", None)
     with pytest.raises(ModuleNotFoundError, match=r"strongref_cli.overview\.reading"):

@@ -29,7 +29,7 @@ Resources:
       CodeUri: handlers/exporter
       Runtime: python3.13
 """
-SUITE = Suite("0.2.0", TEMPLATE, (Archive("handlers/exporter", {"app.py": b"1"}),))
+SUITE = Suite("0.2.0", TEMPLATE, (Archive.of("handlers/exporter", {"app.py": b"1"}),))
 (CODE,) = (f"bucket/{each.key}" for each in SUITE.archives)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import strongref
 from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.packaging import local_paths, parameter_names, python_version, with_locations
 from strongref_cli.install.plan import VERSION_OUTPUT
-from strongref_cli.install.template import local_paths, parameter_names, python_version, with_locations
 from tests.support.documents import ROOT, load
 
 TEXT = (ROOT / "template.yaml").read_text()

@@ -10,7 +10,7 @@ from strongref.contract.hold_stacks import hold_stack_name
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ImportRequest
 from strongref.macro.template import MACRO
-from strongref.protocol import export_event, imports
+from strongref.protocol import imports, stored_exports
 from strongref_cli.install.plan import EXPORTS
 from strongref_cli.install.removal import PHYSICAL_IDS, TYPES, is_served, use_of
 from tests.support.documents import ROOT, load
@@ -49,7 +49,7 @@ def test_other_resources_do_not_count(resource: StackResourceSummaryTypeDef) -> 
 
 def test_the_physical_ids_are_those_that_the_functions_return() -> None:
     request = ImportRequest.parse({"From": {"Stack": "network"}}, STACK)
-    made = [export_event.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
+    made = [stored_exports.physical_id(STACK, "A"), imports.physical_id(STACK, "A", request)]
     assert [each.startswith(prefix) for each, prefix in zip(made, PHYSICAL_IDS, strict=False)] == [True, True]
     lookup = (ROOT / "layers/core/strongref/lookup/custom_resource.py").read_text()
     assert f'physical_id = f"{PHYSICAL_IDS[2]}' in lookup

@@ -125,8 +125,8 @@ def test_the_document_has_a_schema(run: Run, command: list[str]) -> None:
 @pytest.mark.parametrize(
     ("command", "made"),
     [
-        (["list", "--region", US], "strongref_cli.overview.list_command.age_text"),
-        (["who", "network", "--region", EU], "strongref_cli.overview.who_command.importers_text"),
+        (["list", "--region", US], "strongref_cli.overview.commands.age_text"),
+        (["who", "network", "--region", EU], "strongref_cli.overview.commands.importers_text"),
     ],
     ids=["list", "who"],
 )

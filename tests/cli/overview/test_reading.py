@@ -15,8 +15,8 @@ from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Producer
 from strongref_cli.overview.exports import participant_of
 from strongref_cli.overview.reading import RECORDS, OverviewReader
+from strongref_cli.overview.region_reading import find_uses
 from strongref_cli.overview.states import ExportState, ImportState, Protection
-from strongref_cli.overview.who import find_uses
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.errors import AwsCallError, UnknownCallerError, UsageError
 from strongref_toolkit.session import ToolSession

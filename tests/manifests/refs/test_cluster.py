@@ -21,10 +21,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from strongref_manifests.refs import cluster_api, cluster_config, wiring
-from strongref_manifests.refs.base import ObjectKey
-from strongref_manifests.refs.cluster import ClusterObjects
-from strongref_manifests.refs.cluster_api import ClusterApi
+from strongref_manifests.refs import cluster as cluster_module
+from strongref_manifests.refs import cluster_config, wiring
+from strongref_manifests.refs.base import ObjectName
+from strongref_manifests.refs.cluster import ClusterApi, ClusterObjects
 from strongref_manifests.refs.cluster_config import Connection, connect
 from strongref_manifests.refs.errors import (
     AnsweredError,
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 EC2 = "ec2.services.k8s.aws"
 GROUPS = Served(EC2, "v1alpha1", "SecurityGroup", "securitygroups")
-WEB = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "web")
-DB = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "db")
+WEB = ObjectName(EC2, "SecurityGroup", "default", "web")
+DB = ObjectName(EC2, "SecurityGroup", "default", "db")
 
 
 def security_group(name: str, namespace: str = "default", version: str = "v1alpha1") -> dict[str, Any]:
@@ -86,7 +86,7 @@ def objects(connected: Connection) -> ClusterObjects:
     return ClusterObjects(connected)
 
 
-def refused(objects: ClusterObjects | Connection, wanted: ObjectKey = WEB) -> StrongRefError:
+def refused(objects: ClusterObjects | Connection, wanted: ObjectName = WEB) -> StrongRefError:
     """The error of reading an object; neither it nor its causes show credentials."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 (each test says which)
         (ClusterObjects(objects) if isinstance(objects, Connection) else objects).get(wanted)
@@ -100,9 +100,7 @@ def refused(objects: ClusterObjects | Connection, wanted: ObjectKey = WEB) -> St
 
 def test_an_object_is_got_by_its_namespace_and_name(api: KubeApi, objects: ClusterObjects) -> None:
     assert objects.get(WEB) == security_group("web")
-    assert objects.get(ObjectKey(EC2, "SecurityGroup", "securitygroups", "shop", "web")) == security_group(
-        "web", "shop"
-    )
+    assert objects.get(ObjectName(EC2, "SecurityGroup", "shop", "web")) == security_group("web", "shop")
     served = f"/apis/{EC2}/v1alpha1"
     assert api.asked == [
         "/apis",
@@ -126,13 +124,13 @@ def test_plural_and_version_are_those_that_the_cluster_serves(api: KubeApi, conn
 def test_a_missing_object_is_reported_with_similar_names(
     api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_api, "PAGE", 2)
+    monkeypatch.setattr(cluster_module, "PAGE", 2)
     api.objects += [security_group(f"web-{number}") for number in range(3)]
-    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
+    error = refused(objects, ObjectName(EC2, "SecurityGroup", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert (error.among, error.close[0]) == (f"the cluster {api.url}", "web")
     assert lists(api) == ["limit=2", "continue=2&limit=2"], "two pages at most, of the three that there are"
-    refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "dc"))
+    refused(objects, ObjectName(EC2, "SecurityGroup", "default", "dc"))
     assert len(lists(api)) == 2
 
 
@@ -160,7 +158,7 @@ JSON = {"Content-Type": "application/json"}
 def test_similar_names_are_optional(
     failure: str, close: list[str], api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_api, "PAGE", 1)
+    monkeypatch.setattr(cluster_module, "PAGE", 1)
     if failure == "denied":
         api.denied.add(("list", "securitygroups"))
     elif failure == "stale":
@@ -169,25 +167,25 @@ def test_similar_names_are_optional(
         api.instead[LISTED] = (500, {}, "")
     else:
         api.instead[LISTED] = (200, JSON, failure)
-    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed"))
+    error = refused(objects, ObjectName(EC2, "SecurityGroup", "default", "wed"))
     assert isinstance(error, NoSuchObjectError)
     assert error.close == close
 
 
 @pytest.mark.parametrize("name", ["..", ".", "a/b", "a?x=1", "a%2fb", "web#x", "Web", "x" * 254, "a..b", "-a", "web\n"])
 def test_names_that_no_object_can_have_are_not_requested(name: str, api: KubeApi, objects: ClusterObjects) -> None:
-    error = refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name))
+    error = refused(objects, ObjectName(EC2, "SecurityGroup", "default", name))
     assert isinstance(error, NoSuchObjectError)
     assert error.close
     assert [asked.partition("?")[0] for asked in api.asked[2:]] == [LISTED]
-    refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", f"../{name}", "web"))
+    refused(objects, ObjectName(EC2, "SecurityGroup", f"../{name}", "web"))
     assert len(api.asked) == 3
 
 
 def test_valid_names_are_requested(api: KubeApi, objects: ClusterObjects) -> None:
     for name in ("a", "1", "web-1.example.com", "x" * 253):
         api.objects.append(security_group(name))
-        assert objects.get(ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", name)) == security_group(name)
+        assert objects.get(ObjectName(EC2, "SecurityGroup", "default", name)) == security_group(name)
 
 
 def test_a_denied_object_is_reported_with_the_missing_rule(api: KubeApi, objects: ClusterObjects) -> None:
@@ -201,7 +199,7 @@ def test_a_denied_object_is_reported_with_the_missing_rule(api: KubeApi, objects
 def test_a_kind_that_is_not_installed_leads_to_its_controller(
     api: KubeApi, connected: Connection, objects: ClusterObjects
 ) -> None:
-    error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
+    error = refused(objects, ObjectName(EC2, "Subnet", "default", "a"))
     assert isinstance(error, KindNotInstalledError)
     assert "Install the ACK controller for ec2" in str(error)
     api.kinds = []
@@ -306,12 +304,12 @@ class TestDiscovery:
         api.objects.append({**security_group("a"), "kind": "Subnet"})
         objects = ClusterObjects(connected)
         objects.get(WEB)
-        objects.get(ObjectKey(EC2, "Subnet", "subnets", "default", "a"))
+        objects.get(ObjectName(EC2, "Subnet", "default", "a"))
         assert [asked for asked in api.asked if "/namespaces/" not in asked] == ["/apis", f"/apis/{EC2}/v1alpha1"]
 
     def test_a_missing_kind_is_discovered_once_more(self, api: KubeApi, objects: ClusterObjects) -> None:
         for name in ("a", "b"):
-            error = refused(objects, ObjectKey(EC2, "Subnet", "subnets", "default", name))
+            error = refused(objects, ObjectName(EC2, "Subnet", "default", name))
             assert isinstance(error, KindNotInstalledError)
         assert api.asked == ["/apis", f"/apis/{EC2}/v1alpha1"] * 2
 
@@ -376,7 +374,7 @@ def test_an_overloaded_cluster_is_called_again_after_the_time_it_names(
     api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(cluster_api, "sleep", slept.append)
+    monkeypatch.setattr(cluster_module, "sleep", slept.append)
     api.retry_after = "10"
     api.overloaded = 3
     objects = ClusterObjects(connected)
@@ -395,7 +393,7 @@ def test_an_overloaded_cluster_is_called_again_after_the_time_it_names(
 def test_a_long_wait_is_an_error_instead(
     later: str, api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_api, "sleep", lambda _: pytest.fail("it waits"))
+    monkeypatch.setattr(cluster_module, "sleep", lambda _: pytest.fail("it waits"))
     api.overloaded, api.retry_after = 9, later
     error = refused(connected)
     assert isinstance(error, AnsweredError)
@@ -451,7 +449,7 @@ def test_a_cluster_that_stops_answering_is_waited_for_once(
     assert isinstance(error, UnreachableError)
     asked = len(api.asked)
     for number in range(50):
-        wanted = ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", f"web-{number}")
+        wanted = ObjectName(EC2, "SecurityGroup", "default", f"web-{number}")
         assert refused(objects, wanted) is error
     assert len(api.asked) == asked
     api.silent.set()
@@ -466,9 +464,7 @@ def test_a_cluster_that_stops_answering_while_names_are_listed_is_waited_for_onc
         raise lost
 
     monkeypatch.setattr(ClusterApi, "names", lose)
-    assert isinstance(
-        refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "default", "wed")), NoSuchObjectError
-    )
+    assert isinstance(refused(objects, ObjectName(EC2, "SecurityGroup", "default", "wed")), NoSuchObjectError)
     assert refused(objects) is lost
     assert len(api.asked) == 3
 
@@ -666,7 +662,7 @@ X"""
         assert isinstance(error, ClusterConfigError)
         assert "the credentials of context here in" in str(error)
         assert "are not available" in str(error)
-        assert refused(objects, ObjectKey(EC2, "SecurityGroup", "securitygroups", "shop", "web")) is error
+        assert refused(objects, ObjectName(EC2, "SecurityGroup", "shop", "web")) is error
         assert len(api.asked) == asked, "credentials that have run out are not sent"
         assert len((tmp_path / "runs").read_text()) == runs + 1, "and the command is not run again"
         assert capsys.readouterr() == ("", "")
@@ -687,7 +683,7 @@ X"""
         assert api.asked == []
 
     def test_without_kubernetes_own_client_its_import_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in ("cluster", "cluster_api", "cluster_config"):
+        for module in ("cluster", "cluster_config"):
             monkeypatch.delitem(sys.modules, f"strongref_manifests.refs.{module}")
         monkeypatch.setitem(sys.modules, "kubernetes", None)
         with pytest.raises(ModuleNotFoundError, match="kubernetes"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from strongref.text import REASON_LIMIT
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, ObjectKey, Subject
+from strongref_manifests.refs.base import Field, FieldLocation, FieldReference, ObjectName
 from tests.support.ack import location
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from strongref.errors import StrongRefError
 
-VPC = ObjectKey("ec2.services.k8s.aws", "VPC", "vpcs", "default", "main")
+VPC = ObjectName("ec2.services.k8s.aws", "VPC", "default", "main")
 
 
 def test_errors_that_ack_has_have_its_names() -> None:
@@ -49,7 +49,7 @@ def test_without_an_error_of_acks_the_condition_has_our_text() -> None:
 
 
 NAME = st.text("ab-", min_size=1, max_size=1000)
-MAKERS: list[Callable[[FieldLocation, ObjectKey, str], StrongRefError]] = [
+MAKERS: list[Callable[[FieldLocation, ObjectName, str], StrongRefError]] = [
     lambda location, _, __: errors.ResourceReferenceAndIDNotSupportedError(location),
     lambda location, _, __: errors.ResourceReferenceOrIDRequiredError(location),
     lambda location, _, __: errors.NamelessReferenceError(location, 3),
@@ -82,10 +82,10 @@ MAKERS: list[Callable[[FieldLocation, ObjectKey, str], StrongRefError]] = [
 
 @given(st.sampled_from(MAKERS), NAME, NAME, NAME)
 def test_the_text_stays_short_however_long_the_names_are(
-    make: Callable[[FieldLocation, ObjectKey, str], StrongRefError], one: str, two: str, three: str
+    make: Callable[[FieldLocation, ObjectName, str], StrongRefError], one: str, two: str, three: str
 ) -> None:
     field = Field((one,), (two,), three, many=True, required=False, reference=FieldReference(one, two, three))
-    place = FieldLocation(Subject(one, two, three, one), field, ("spec", two, 0, three))
-    text = str(make(place, ObjectKey(one, two, three, one, two), three))
+    place = FieldLocation(ObjectName(one, two, three, one), field, ("spec", two, 0, three))
+    text = str(make(place, ObjectName(one, two, one, two), three))
     assert len(text) < REASON_LIMIT
     assert text.endswith((".", "?", "…"))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref_manifests.refs import manifests_writing
-from strongref_manifests.refs.base import ObjectKey
+from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
-from strongref_manifests.refs.manifests import ManifestObject, ManifestObjects, objects_in
+from strongref_manifests.refs.manifests import ManifestObject, ManifestObjects, location, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, Rewritten, rewritten
 from strongref_manifests.refs.resolution import Edit
 from strongref_manifests.text.manifests import JSON, YAML, read
@@ -29,8 +29,8 @@ def found_in(text: str, form: Format = YAML) -> list[ManifestObject]:
     return list(objects_in(read("a.yaml", text.encode(), form)))
 
 
-def wanted(name: str, namespace: str = "default", kind: str = "SecurityGroup") -> ObjectKey:
-    return ObjectKey(EC2, kind, "securitygroups", namespace, name)
+def wanted(name: str, namespace: str = "default", kind: str = "SecurityGroup") -> ObjectName:
+    return ObjectName(EC2, kind, namespace, name)
 
 
 class TestFinding:
@@ -41,12 +41,12 @@ class TestFinding:
             f"- {{apiVersion: {EC2}/v1alpha1, kind: Subnet, metadata: {{name: b}}}}\n"
             f"- {{apiVersion: {EC2}/v1alpha1, kind: SubnetList, items: [{{apiVersion: {EC2}/v1, kind: Subnet}}]}}\n"
         )
-        assert [(each.group, each.kind, each.name, each.document, each.path) for each in found] == [
-            ("", "ConfigMap", "a", 1, ()),
-            (EC2, "Subnet", "b", 2, ("items", 0)),
-            (EC2, "Subnet", None, 2, ("items", 1, "items", 0)),
+        assert [(ObjectName.of(each.content, "x"), each.document, each.path) for each in found] == [
+            (ObjectName("", "ConfigMap", "x", "a"), 1, ()),
+            (ObjectName(EC2, "Subnet", "x", "b"), 2, ("items", 0)),
+            (ObjectName(EC2, "Subnet", "x", ""), 2, ("items", 1, "items", 0)),
         ]
-        assert found[1].where == "a.yaml, document 2"
+        assert location(found[1].file, found[1].document) == "a.yaml, document 2"
 
     @pytest.mark.parametrize(
         "text", ["", "just text", "[1, 2]", "kind: X", "apiVersion: v1", "kind: [x]\napiVersion: v1", "---\n---\n"]
@@ -57,10 +57,12 @@ class TestFinding:
     @pytest.mark.parametrize("metadata", ["text", "{name: 3}", "{name: ''}", "{}"])
     def test_a_name_is_text(self, metadata: str) -> None:
         (found,) = found_in(f"apiVersion: v1\nkind: X\nmetadata: {metadata}\n")
-        assert (found.name, found.namespace) == (None, None)
+        assert ObjectName.of(found.content, "shop") == ObjectName("", "X", "shop", "")
 
     def test_a_kind_that_only_ends_like_a_list_is_an_object(self) -> None:
-        assert [each.kind for each in found_in("apiVersion: v1\nkind: PrefixList\nspec: {}\n")] == ["PrefixList"]
+        assert [each.content["kind"] for each in found_in("apiVersion: v1\nkind: PrefixList\nspec: {}\n")] == [
+            "PrefixList"
+        ]
 
 
 def group(name: str, identifier: str = "sg-1", namespace: str | None = None) -> str:

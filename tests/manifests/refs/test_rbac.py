@@ -10,9 +10,8 @@ import yaml
 from strongref_cli.manifests.arguments import ROLE_NAME
 from strongref_manifests.refs.base import Field, FieldReference, Generator, Kind
 from strongref_manifests.refs.config import load
-from strongref_manifests.refs.crds import fragments
+from strongref_manifests.refs.crds import cluster_role, fragments
 from strongref_manifests.refs.names import plural
-from strongref_manifests.refs.rbac import cluster_role
 from tests.support.documents import ROOT
 
 API = "apigatewayv2.services.k8s.aws"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from strongref.errors import StrongRefError
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import ObjectKey, Subject
+from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.resolution import (
     Condition,
     Edit,
@@ -44,7 +44,7 @@ A = made("Subnet", "a", {"subnetID": "subnet-a"})
 B = made("Subnet", "b", {"subnetID": "subnet-b"})
 
 
-def resolved(manifest: Manifest, *objects: tuple[ObjectKey, Manifest | StrongRefError]) -> ObjectResolution:
+def resolved(manifest: Manifest, *objects: tuple[ObjectName, Manifest | StrongRefError]) -> ObjectResolution:
     return ReferenceResolver([vpc_link()], FakeObjects(*objects)).resolve(manifest)
 
 
@@ -143,7 +143,7 @@ class TestReading:
     def test_the_object_is_read_in_the_referring_objects_namespace(self) -> None:
         objects = FakeObjects(A)
         ReferenceResolver([vpc_link()], objects).resolve(link({"subnetRefs": [ref("a")]}))
-        assert objects.asked == [ObjectKey(EC2, "Subnet", "subnets", "shop", "a")]
+        assert objects.asked == [ObjectName(EC2, "Subnet", "shop", "a")]
 
     def test_an_object_without_a_namespace_is_in_the_default_one(self) -> None:
         objects = FakeObjects()
@@ -193,7 +193,7 @@ class TestReading:
             name: {**made("VPC", name, {"vpcID": f"vpc-{name}"})[1], "spec": {"vpcRef": ref(other)}}
             for name, other in ring.items()
         }
-        objects = FakeObjects(*((ObjectKey(EC2, "VPC", "vpcs", "shop", name), each) for name, each in found.items()))
+        objects = FakeObjects(*((ObjectName(EC2, "VPC", "shop", name), each) for name, each in found.items()))
         resolver = ReferenceResolver([kind(of)], objects)
         for name in order:
             manifest = {**thing({"vpcRef": ref(ring[name])}, namespace="shop")}
@@ -201,7 +201,7 @@ class TestReading:
 
 
 def value(of: Field, found: Mapping[str, Any]) -> ObjectResolution:
-    wanted = ObjectKey(EC2, "VPC", "vpcs", "default", "a")
+    wanted = ObjectName(EC2, "VPC", "default", "a")
     manifest = thing({of.reference_step: [ref("a")] if of.many else ref("a")})
     return ReferenceResolver([kind(of)], FakeObjects((wanted, found))).resolve(manifest)
 
@@ -231,7 +231,7 @@ class TestHooks:
 
     def test_the_routes_other_references_are_ordinary(self) -> None:
         found = {"metadata": {}, "status": {**SYNCED, "apiID": "a1", "authorizerID": "b2"}}
-        keys = [ObjectKey(GATEWAY, each, f"{each.lower()}s", "shop", "x") for each in ("API", "Authorizer")]
+        keys = [ObjectName(GATEWAY, each, "shop", "x") for each in ("API", "Authorizer")]
         manifest = {
             **link({"apiRef": ref("x"), "authorizerRef": ref("x"), "target": "integrations/c3"}),
             "kind": "Route",
@@ -274,7 +274,7 @@ class TestObjectsThatExistAlready:
     MISSING = {"subnetRefs": [ref("nowhere")]}  # noqa: RUF012
 
     def resolved(
-        self, annotations: object, spec: dict[str, Any], *objects: tuple[ObjectKey, Manifest], **metadata: object
+        self, annotations: object, spec: dict[str, Any], *objects: tuple[ObjectName, Manifest], **metadata: object
     ) -> ObjectResolution:
         manifest = link(spec)
         manifest["metadata"] |= {"annotations": annotations, **metadata}
@@ -349,7 +349,7 @@ class TestObjectsThatExistAlready:
         assert (bool(outcome.problems), outcome.ignored) == (True, ())
 
     def test_a_cluster_that_does_not_answer_stays_a_problem(self) -> None:
-        key = ObjectKey(EC2, "Subnet", "subnets", "shop", "nowhere")
+        key = ObjectName(EC2, "Subnet", "shop", "nowhere")
         manifest = {**link(self.MISSING), "metadata": {"name": "link", "namespace": "shop", "annotations": READ_ONLY}}
         assert resolved(manifest, (key, Unasked())).problems
         missing = errors.KindNotInstalledError("https://x", "find Subnet", "Subnet", EC2)
@@ -533,7 +533,7 @@ class TestOtherObjects:
 
     def test_a_generated_name_is_a_name(self) -> None:
         manifest = {"metadata": {"generateName": "link-"}, "apiVersion": f"{EC2}/v1", "kind": "Thing"}
-        assert ReferenceResolver([], FakeObjects()).subject(manifest) == Subject(EC2, "Thing", "default", "link-")
+        assert ObjectName.of(manifest, "default") == ObjectName(EC2, "Thing", "default", "link-")
 
 
 class TestEdits:
@@ -555,10 +555,7 @@ NAMES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
 def test_every_item_of_a_list_of_structures_gets_its_own(items: list[dict[str, Any]]) -> None:
     fields = (field("Rules.VpcId"), field("Rules.SubnetIds", many=True))
     objects = FakeObjects(
-        *(
-            (ObjectKey(EC2, "VPC", "vpcs", "default", name), {"status": {**SYNCED, "id": f"id-{name}"}})
-            for name in "abcd"
-        )
+        *((ObjectName(EC2, "VPC", "default", name), {"status": {**SYNCED, "id": f"id-{name}"}}) for name in "abcd")
     )
     spec = {
         "rules": [

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from strongref.text import some
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import Field, Kind, Subject, path_text
+from strongref_manifests.refs.base import Field, Kind, ObjectName, path_text
 from strongref_manifests.refs.errors import FieldError, RefsError
 from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import CheckedObject, check, find_references
 from tests.support.ack import EC2, field, kind, ref, thing
 
-SUBJECT = Subject(EC2, "Thing", "shop", "it")
+SUBJECT = ObjectName(EC2, "Thing", "shop", "it")
 
 
 def checked(spec: object, *fields: Field) -> CheckedObject:

@@ -28,8 +28,8 @@ from strongref.contract.index import DENIED, FORGOTTEN, INDEX, Place, encode_pla
 from strongref.contract.names import StackArn
 from strongref.contract.record import Record
 from strongref.errors import StrongRefError
-from strongref.protocol.export_event import physical_id
 from strongref.protocol.ports import ResourceInfo, StackInfo
+from strongref.protocol.stored_exports import physical_id
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.requests import EXPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import CREATING, DELETING, ROLLBACK, UPDATING

@@ -1,4 +1,4 @@
-"""Cloud Control: reads and lists resources of any type."""
+"""What lookups call: Cloud Control reads and lists resources of any type; the tagging API lists ARNs by tags."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from strongref.aws.errors import (
     PropertiesAskedError,
     UnsupportedError,
 )
-from strongref.aws.retry import CallFailedError, RegionalApi
-from strongref.errors import WaitInterruptedError
+from strongref.aws.retry import CallFailedError, RegionalApi, pages
+from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.next_steps import DENIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mypy_boto3_cloudcontrol import CloudControlApiClient
+    from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient  # noqa: F401 (the base's type)
 
     from strongref.untyped import Untyped
 
@@ -39,6 +40,9 @@ _HANDLER_FAILED = {
 """The resource type's handler failed, or its service did (AWS: Cloud Control's errors that are faults). A retry may
 succeed, but for some types it never does."""
 _HANDLER_TRIES = 3
+
+TAGGED_PER_PAGE = 100
+"""Resources per page (AWS: GetResources, ResourcesPerPage). A page may be empty and not be the last."""
 
 _REQUIRED = re.compile(r"(?:#((?:/\w+)*):\s*)?(?:required property:|required key)\s*\[([^\]]*)\]", re.IGNORECASE)
 _PROPERTY = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,127}")
@@ -110,10 +114,36 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
             raise PropertiesAskedError(attempt.required)
         if failed.code in _UNSUPPORTED:
             raise UnsupportedError(type_name, action, self.region)
-        failed.log(action, self.region)
-        kind = LookUpDeniedError if failed.code in DENIED else CloudControlError
-        why = kind(action, failed.code, f"{type_name} {identifier or ''}".strip(), self.region)
-        raise WaitInterruptedError(why) if failed.out_of_time else why
+        raise _reported(failed, action, f"{type_name} {identifier or ''}".strip(), self.region)
+
+
+class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
+    """`base.Tagging` in AWS, for one account and region (AWS: the Resource Groups Tagging API)."""
+
+    def arns(self, resource_types: Iterable[str], tags: Mapping[str, str]) -> Iterator[str]:
+        request: dict[str, Any] = {
+            "TagFilters": [{"Key": key, "Values": [value]} for key, value in tags.items()],
+            "ResourcesPerPage": TAGGED_PER_PAGE,
+        }
+        filters = list(resource_types)
+        if filters:
+            request["ResourceTypeFilters"] = filters
+        for page in pages(self._page, **request):
+            yield from (each["ResourceARN"] for each in page["ResourceTagMappingList"])
+
+    def _page(self, **request: Any) -> Untyped:
+        try:
+            return self._call("GetResources", lambda client: client.get_resources, **request)
+        except CallFailedError as error:
+            failed = error
+        raise _reported(failed, "GetResources", "tagged resources", self.region)
+
+
+def _reported(failed: CallFailedError, action: str, target: str, region: str) -> StrongRefError:
+    """Log a call that failed, and return the error to raise."""
+    failed.log(action, region)
+    why = (LookUpDeniedError if failed.code in DENIED else CloudControlError)(action, failed.code, target, region)
+    return WaitInterruptedError(why) if failed.out_of_time else why
 
 
 class _CountedCall:

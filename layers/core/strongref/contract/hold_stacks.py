@@ -4,6 +4,16 @@ A custom resource can refuse only when its turn comes. CloudFormation itself ref
 export (`Fn::ImportValue`), the export's stack cannot be deleted, and an update that removes the export fails before
 anything is deleted. So an Export can name a CloudFormation export (`Hold`), and every strong import has a hold stack in
 the producer's region, one for each generation: its parameters have the value `Fn::ImportValue`, and nothing reads them.
+
+Templates that are written here name that export like this:
+
+    Exports:
+      Properties: {Hold: !Sub '${AWS::StackName}-Exports'}
+    Outputs:
+      ExportsHold: {Value: !GetAtt Exports.Hold, Export: {Name: !Sub '${AWS::StackName}-Exports'}}
+
+The output's value is the attribute `Hold`, which repeats the name: so the value never changes, and CloudFormation
+exports it only once the Export is complete.
 """
 
 from __future__ import annotations
@@ -11,9 +21,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn, short_hash
+from strongref.contract.names import MAX_LABEL, BadArnError, ExportScope, Producer, StackArn, short_hash
 from strongref.text import cut, stack_text
 
 if TYPE_CHECKING:
@@ -37,6 +47,15 @@ DIGEST = "Exports"
 
 MAX_EXPORT_NAME = 255
 """Characters of a CloudFormation export's name (AWS: CloudFormation User Guide, Outputs)."""
+
+HOLD = "Hold"
+"""An Export's property and its attribute; also the end of the output's logical ID."""
+
+MAX_LOGICAL_ID = 255
+"""Characters of a logical ID (AWS: CloudFormation quotas)."""
+
+_LONGEST_IN_NAME = MAX_EXPORT_NAME - MAX_LABEL - len("-")
+"""Characters of the Export's logical ID in the name: the stack's name is unknown, so the longest one must fit."""
 
 _NAME_LIMIT = 80
 _EXPORT_NAME = re.compile(r"[A-Za-z0-9:-]+")
@@ -157,3 +176,37 @@ class HoldParameter(NamedTuple):
             return None
         export, *rest = levels
         return cls(export.replace(".", ":"), *rest)
+
+
+def hold_name(logical_id: str) -> dict[str, str]:
+    """The name of an Export's hold: `<stack name>-<logical ID>`. A logical ID that is too long ends with a hash."""
+    return {"Fn::Sub": f"${{AWS::StackName}}-{_shortened(logical_id, _LONGEST_IN_NAME)}"}
+
+
+def hold_output_id(logical_id: str) -> str:
+    """The logical ID of the output that exports an Export's hold."""
+    return f"{_shortened(logical_id, MAX_LOGICAL_ID - len(HOLD))}{HOLD}"
+
+
+def hold_output(logical_id: str, export: Mapping[str, Any]) -> dict[str, Any]:
+    """The output that exports the hold of an Export, under the Export's condition."""
+    condition = {"Condition": export["Condition"]} if "Condition" in export else {}
+    # A loop replaces its variable in functions and in keys (AWS: Fn::ForEach), and not in other text.
+    named = logical_id if logical_id.isalnum() else {"Fn::Sub": logical_id}
+    return {**condition, "Value": {"Fn::GetAtt": [named, HOLD]}, "Export": {"Name": hold_name(logical_id)}}
+
+
+def can_have_hold(logical_id: str) -> bool:
+    """Whether the name of an Export's hold can be written: `Fn::Sub` leaves a loop's `&{Variable}` as it is."""
+    return "&{" not in logical_id
+
+
+def _shortened(logical_id: str, most: int) -> str:
+    """A logical ID in at most so many letters and digits; no other one becomes the same.
+
+    In a loop, the variable in it must stay, and its final length is unknown.
+    """
+    if len(logical_id) <= most or not logical_id.isalnum():
+        return logical_id
+    end = short_hash(logical_id)
+    return f"{logical_id[: most - len(end)]}{end}"

@@ -53,7 +53,6 @@ class IndexEntry:
     denied: Mapping[Place, RequestStamp] = field(default_factory=dict)
     forgotten: frozenset[Place] = frozenset()  # what a person gave up, and was not published to since
     dropped: frozenset[Place] = frozenset()  # those that the Export has left since then, without reaching them
-
     exact: frozenset[Place] = frozenset()  # those that the Export named; the janitor may name too few
 
     @property
@@ -114,12 +113,8 @@ def encode_place(stack: str, at: datetime, **more: object) -> str:
     return json.dumps({"stack": stack, "at": at.replace(microsecond=0).isoformat(), **more}, separators=(",", ":"))
 
 
-def _raise(error: NewerFormatError) -> None:
-    raise error
-
-
 def read_index(
-    found: Mapping[str, Parameter], newer: Callable[[NewerFormatError], None] = _raise
+    found: Mapping[str, Parameter], newer: Callable[[NewerFormatError], None] | None = None
 ) -> dict[tuple[str, str], IndexEntry]:
     """The entries of these parameters, by `index_name` and the stack's ARN. What strongref did not write is left out.
 
@@ -135,6 +130,8 @@ def read_index(
             known = entries.get((own, str(given["stack"])), IndexEntry(str(given["stack"])))
             entries[own, known.stack] = _with(known, given, rest)
         except NewerFormatError as error:
+            if newer is None:
+                raise
             newer(error)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             continue

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from strongref.arns import Arn, is_arn
 from strongref.aws.errors import LookUpDeniedError
 from strongref.contract.event import Event, RequestType
-from strongref.contract.properties import Property, Table, must_be, parse_region, parse_strings, parse_text, read, shown
+from strongref.contract.properties import (
+    Property,
+    Table,
+    must_be,
+    parse_region,
+    parse_strings,
+    parse_text,
+    read,
+    shown,
+    string,
+)
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError
 from strongref.lookup.attributes import IDENTIFIER, returned_attributes
@@ -33,12 +43,6 @@ MAX_TAGS, MAX_TAG_KEY, MAX_TAG_VALUE = 50, 128, 256
 _TYPE = re.compile(r"[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}::[A-Za-z0-9]{2,64}")
 """AWS: Cloud Control API, GetResource, TypeName."""
 _TYPE_NAME = "a resource type, as in AWS::S3::Bucket"
-
-
-def _type_name(prop: str, given: object) -> str:
-    if not isinstance(given, str) or not _TYPE.fullmatch(given):
-        raise must_be(prop, _TYPE_NAME, given)
-    return given
 
 
 def _identifier(prop: str, given: object) -> str:
@@ -91,7 +95,7 @@ def _attributes(prop: str, given: object) -> tuple[str, ...]:
 
 
 _LOOKUP: Table = {
-    "TypeName": Property(_type_name, required=_TYPE_NAME),
+    "TypeName": Property(string(_TYPE_NAME, _TYPE.fullmatch), required=_TYPE_NAME),
     "PhysicalId": Property(_identifier),
     "Arn": Property(_arn),
     "Name": Property(_identifier),

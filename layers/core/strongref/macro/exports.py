@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from strongref.contract.hold_outputs import HOLD, can_have_hold, hold_name, hold_output, hold_output_id
+from strongref.contract.hold_stacks import HOLD, can_have_hold, hold_name, hold_output, hold_output_id
 from strongref.contract.names import short_hash
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.edits import Addition

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import getitem
 from typing import TYPE_CHECKING
 
-from strongref.contract.hold_outputs import HOLD, MAX_LOGICAL_ID
+from strongref.contract.hold_stacks import HOLD, MAX_LOGICAL_ID
 from strongref.macro import errors
 from strongref.macro.edits import Addition, TemplateEdits
 from strongref.macro.export_properties import ExportPart, export_parts

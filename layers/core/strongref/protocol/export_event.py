@@ -14,19 +14,14 @@ from strongref.errors import BadRequestError, StoreError, StrongRefError, Unfini
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.snapshot import Destination, recorded_scopes
-from strongref.protocol.stored_exports import ExportIdentity, StoredExports
+from strongref.protocol.stored_exports import ExportIdentity, StoredExports, physical_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from strongref.contract.names import Key, StackArn
+    from strongref.contract.names import Key
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
-
-
-def physical_id(stack: StackArn, logical_id: str) -> str:
-    """An Export's physical ID, which never changes, whatever it publishes and wherever: so it is never replaced."""
-    return f"strongref-export/{stack.name}/{stack.unique}/{logical_id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ protection. What is gone is left out. No claim is removed, and no hold is change
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -41,6 +41,7 @@ class ImportRollback:
     why: StrongRefError  # how it failed
     strong: bool
     is_last: bool  # whether no other invocation can continue
+    failed: list[StrongRefError] = field(default_factory=list)  # what was tolerated
 
     def carry_out(self) -> tuple[Mapping[Key, Value], str]:
         """What to return, and what to report in the stack's events.
@@ -87,16 +88,15 @@ class ImportRollback:
     def _look(self) -> FoundExports:
         scope, region = self.attempt.scope, self.attempt.store.region
         store = self.attempt.ports.stores(region, self._limited(2))
-        failed: list[StrongRefError] = []
-        recorded = self._tolerant(lambda: RecordedExports.read(store, scope), failed=failed)
-        parameters = self._tolerant(lambda: store.under(scope.path("exports")), failed=failed)
+        recorded = self._tolerant(lambda: RecordedExports.read(store, scope))
+        parameters = self._tolerant(lambda: store.under(scope.path("exports")))
         published = recorded.readable(partly=True).values if recorded else {}
         stored = {scope.key(name): each.value for name, each in (parameters or {}).items()}
         if recorded is None or parameters is None:
             selected = select(self.attempt.names, {**stored, **published})
             if not selected or not all(selected.values()):
                 # What cannot be read is not gone.
-                raise next((each for each in failed if not isinstance(each, UnfinishedError)), self.why)
+                raise next((each for each in self.failed if not isinstance(each, UnfinishedError)), self.why)
         meant = {key for keys in select(self.attempt.names, stored).values() for key in keys}
         asked = sorted(meant if self.strong else meant - published.keys())
         unread = {PRODUCER_TAG: ""}  # It is there, and may be claimed.
@@ -147,14 +147,12 @@ class ImportRollback:
             raise error
         return error
 
-    def _tolerant(
-        self, read: Callable[[], T | None], otherwise: T | None = None, failed: list[StrongRefError] | None = None
-    ) -> T | None:
-        """What can be read; raises if another invocation may do better. `failed` gets the reason if it cannot be."""
+    def _tolerant(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+        """What can be read; raises if another invocation may do better."""
         try:
             return read()
         except StrongRefError as error:
-            (failed if failed is not None else []).append(self._tolerated(error))
+            self.failed.append(self._tolerated(error))
             return otherwise
 
     def _note(self, names: list[str]) -> None:

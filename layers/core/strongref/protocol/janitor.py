@@ -20,7 +20,6 @@ from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
-from strongref.protocol.export_event import physical_id
 from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
@@ -31,6 +30,7 @@ from strongref.protocol.plan import WriteRecord
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.staleness import is_stale, is_stale_twice
+from strongref.protocol.stored_exports import physical_id
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
@@ -325,10 +325,9 @@ class _Visit:
 
     def _removed(self, scope: ExportScope, seen: ScopeSnapshot) -> set[tuple[str, str]]:
         """The Exports that their stack has no more, although they have records; see `_is_removed`."""
-        if scope.producer.account != self.janitor.account:
-            return set()
+        is_own = scope.producer.account == self.janitor.account
         written = {(logical_id, each.record.stack) for logical_id, each in seen.records.items() if each.record}
-        return {each for each in written if _is_removed(each, self.inspector, self.inspector)}
+        return {each for each in written if is_own and _is_removed(each, self.inspector, self.inspector)}
 
     def holds_and_index(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
@@ -393,9 +392,8 @@ def _is_removed(export: tuple[str, str], first: TagInspector, second: TagInspect
     """Whether a stack that exists has an Export no more: in a cleanup, CloudFormation goes on if its Delete fails."""
     logical_id, stack = export
     before, now = first.claiming_stack(stack), second.claiming_stack(stack)
-    if not (before and before.exists and now and now.exists):
-        return False
-    return is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
+    exists = before is not None and before.exists and now is not None and now.exists
+    return exists and is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
 
 
 def _parts(keys: list[Key]) -> list[list[Key]]:

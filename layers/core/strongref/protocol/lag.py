@@ -31,7 +31,6 @@ MAX_LAG = 10.0
 MARGIN = 0.5
 """Seconds in addition to the bound: the proof needs *more* than the bound, and clocks tick in steps."""
 
-
 VARIABLE = "STRONGREF_READ_LAG"
 """The environment variable that has the bound in seconds."""
 

@@ -44,6 +44,11 @@ class ValueTags:
         return tuple(sorted(set(self.claims.values())))
 
 
+def physical_id(stack: StackArn, logical_id: str) -> str:
+    """An Export's physical ID, which never changes, whatever it publishes and wherever: so it is never replaced."""
+    return f"strongref-export/{stack.name}/{stack.unique}/{logical_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class ExportIdentity:
     """Which Export it is: its stack's ARN and its logical ID there."""

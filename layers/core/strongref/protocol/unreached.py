@@ -71,8 +71,7 @@ class EventPlaces:
             StoreError: the given one, if it is of another kind, or if the event has something to do there.
         """
         out = [each for each in self.visited if each.region == error.region]
-        is_full = error.code == FULL
-        if not (out and (is_full or is_out_of_reach(error))):
+        if not (out and (error.code == FULL or is_out_of_reach(error))):
             raise error
         # The phase is certain then; and who names a place afterward sees this event when it looks again (`name`).
         self.clock.sleep(self.ports.lag.before_reading)
@@ -81,7 +80,7 @@ class EventPlaces:
             self._note_denied(phase, out)
             raise error
         is_right = phase is Phase.ROLLBACK and self._are_right(out)
-        if is_full and not is_right:  # What is there can be seen, whatever the index or a person says.
+        if error.code == FULL and not is_right:  # What is there can be seen, whatever the index or a person says.
             raise error
         self.visited = [each for each in self.visited if each not in out]
         self.unreached += [] if is_right else [(each, error) for each in out]

@@ -119,8 +119,7 @@ def lookup() -> CustomResourceFunction:
 
     def finder(region: str, clock: Clock) -> Finder:
         # Not needed by a Delete.
-        from strongref.aws.cloud_control import CloudControlApi  # noqa: PLC0415
-        from strongref.aws.tagging import TaggingApi  # noqa: PLC0415
+        from strongref.aws.cloud_control import CloudControlApi, TaggingApi  # noqa: PLC0415
         from strongref.lookup.search import Finder  # noqa: PLC0415
 
         return Finder(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from strongref_cli.graph.formats import by_place
+from strongref_cli.graph.formats.diagrams import by_place
 from strongref_cli.overview.graph import Cycle, deploy_order
 
 if TYPE_CHECKING:
