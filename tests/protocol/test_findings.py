@@ -55,6 +55,13 @@ def test_of_a_record_whose_stack_is_gone_only_what_is_stored_and_imported_is_lef
     assert Repairs(records={"Old": None}).needed
 
 
+def test_of_a_record_that_nobody_keeps_nothing_is_left_that_another_one_has() -> None:
+    """That would keep the other Export from changing it."""
+    records = {"Exports": complete(record(A="1")), "Gone": complete(record(A="1"))}
+    repairs = examined(records, {A: ours(by=(WEB,))}, dropped=[("Gone", NETWORK)])
+    assert repairs.records == {"Gone": None}
+
+
 def test_what_could_not_be_repaired_hides_nothing_else() -> None:
     reported, other = Finding(FindingType.FOREIGN, "a"), Finding(FindingType.STRAY, "b")
     failed = Finding(FindingType.FAILED_CALL, "a")

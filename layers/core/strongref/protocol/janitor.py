@@ -392,8 +392,9 @@ def _is_removed(export: tuple[str, str], first: TagInspector, second: TagInspect
     """Whether a stack that exists has an Export no more: in a cleanup, CloudFormation goes on if its Delete fails."""
     logical_id, stack = export
     before, now = first.claiming_stack(stack), second.claiming_stack(stack)
-    exists = before is not None and before.exists and now is not None and now.exists
-    return exists and is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
+    if now is None or not now.exists:
+        return False
+    return is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
 
 
 def _parts(keys: list[Key]) -> list[list[Key]]:
