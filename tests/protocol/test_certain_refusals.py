@@ -17,7 +17,7 @@ from strongref.contract.names import claim_tag
 from strongref.contract.notices import NoticeType
 from strongref.contract.record import part_name
 from strongref.errors import AccessDeniedError, StrongRefError
-from strongref.protocol import exports as exporting
+from strongref.protocol import certain_refusal
 from strongref.protocol.certain_refusal import refuse_if_certain
 from strongref.protocol.lag import ReadLag
 from strongref.refusals import ExportsInUseError
@@ -159,7 +159,7 @@ def test_a_change_that_is_allowed_makes_two_calls_more_a_place_and_waits_no_long
 ) -> None:
     done = []
     for before in (refuse_if_certain, lambda *_: None):
-        monkeypatch.setattr(exporting, "refuse_if_certain", before)
+        monkeypatch.setattr(certain_refusal, "refuse_if_certain", before)
         cloud = imported()
         if change is ALLOWED["the claim is stale"]:
             del cloud.stack("web", US).resources["Imports"]

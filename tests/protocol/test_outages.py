@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from strongref.contract.index import IndexEntry
-from strongref.protocol import exports as exporting
+from strongref.protocol import certain_refusal
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.fences import fences_below
 from strongref.protocol.lag import ReadLag
@@ -142,7 +142,7 @@ RULES: dict[str, tuple[Outage, dict[tuple[object, str], Callable[..., object]]]]
     "a rollback lists fences where all is right": (
         SECOND_CANCELED,
         # Without the look before the fence, which nobody needs here, there are fewer states.
-        {(EventPlaces, "_are_right"): without_fences, (exporting, "refuse_if_certain"): lambda *_: None},
+        {(EventPlaces, "_are_right"): without_fences, (certain_refusal, "refuse_if_certain"): lambda *_: None},
     ),
 }
 

@@ -10,7 +10,6 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.index import IndexEntry
 from strongref.errors import BadRequestError, StoreError
 from strongref.protocol.behind_fences import behind_fences
-from strongref.protocol.certain_refusal import refuse_if_certain
 from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.fences import FenceHolder
@@ -60,6 +59,8 @@ class Exporter:
         if not wanted.destinations:
             return wanted.response
         if event.request_type is RequestType.UPDATE and event.continuation is None:
+            from strongref.protocol.certain_refusal import refuse_if_certain  # noqa: PLC0415 (a Create needs none)
+
             refuse_if_certain(self.ports, event, wanted, clock)
         now, continues = clock.now(), event.continuation is not None
         says, until = f"{event.logical_id} of {wanted.export.producer}", event.invocation(now).continues_until
