@@ -152,8 +152,7 @@ FAST = {"`wrote` is kept", "a tie is not later", "a place is named before its va
 
 
 def _mark(rule: str) -> object:
-    mark = pytest.mark.deep if rule == SLOWEST else () if rule in FAST else pytest.mark.slow
-    return pytest.param(rule, marks=mark)
+    return pytest.param(rule, marks=() if rule in FAST else pytest.mark.deep)
 
 
 @pytest.mark.parametrize("rule", [_mark(rule) for rule in RULES])
