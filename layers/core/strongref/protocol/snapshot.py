@@ -150,9 +150,9 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
             raise each.why
         if each.torn and not each.readable and logical_id in others and matters:
             raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
-    locked = next((why for each in others.values() if isinstance(why := each.why, UndecryptableError)), None)
+    relevant = others.values() if matters else ()
+    locked = next((why for each in relevant if isinstance(why := each.why, UndecryptableError)), None)
     # It may hold any of the secure values.
-    locked = locked if matters else None
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
     written = own and (own.readable or own.withdrawn)
