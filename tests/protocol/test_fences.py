@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from random import Random
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
@@ -17,7 +18,7 @@ from strongref.errors import InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.fences import FENCE_SECONDS, LIFETIME, FenceHolder, OwnFence, live_fence
 from strongref.protocol.janitor import Janitor
-from strongref.protocol.lag import ReadLag
+from strongref.protocol.lag import DEFAULT_LAG, ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import CLOCK_SKEW_SECONDS, Patience
@@ -25,6 +26,7 @@ from strongref.refusals import ChangingError
 from strongref.runtime.wiring import PATIENCE
 from tests.support.builders import SCOPE
 from tests.support.fake_ssm import EPOCH, FakeClock, FakeSsm
+from tests.support.late_reads import Lateness, LateSsm
 from tests.support.virtual_time import VirtualClock, VirtualTime
 
 if TYPE_CHECKING:
@@ -242,6 +244,31 @@ def test_of_two_that_would_go_on_with_the_same_work_one_gives_way() -> None:
 
     world.time.run(partial(go_on, 0.1), partial(go_on, 0.9))
     assert most == [1, 1]
+
+
+class SlowClock(VirtualClock):
+    """Each call takes its time."""
+
+    def before_call(self, action: str) -> None:  # noqa: ARG002
+        self.sleep(LATENCY)
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_however_many_meet_one_after_the_other_has_its_turn(count: int) -> None:
+    """Reads show fences whose holders have given way by then, so those who put up theirs again and again never end."""
+    world = World()
+    world.ssm = LateSsm(REGION, "", Lateness(DEFAULT_LAG, lambda: world.time.seconds), clock=world.now)
+
+    def meet(number: int) -> None:
+        patience = Patience(PATIENCE.seconds, 2, Random(number).random)  # noqa: S311 (jitter)
+        ports = replace(world.ports(), patience=patience, lag=ReadLag(DEFAULT_LAG))
+        clock, holder = SlowClock.lasting(world.time, 885), FenceHolder(f"Export{number}", "", "", UNTIL)
+        sites = [(REGION, SCOPE), (REGION, replace(SCOPE, consumer="shop"))]
+        behind_fences(ports, clock, sites, holder, lambda posts: world.work(posts[0], 2))
+
+    world.time.run(*[partial(meet, number) for number in range(count)])
+    assert world.time.seconds < 20 * count
+    assert world.fences == {}
 
 
 @pytest.mark.parametrize(

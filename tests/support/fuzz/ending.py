@@ -82,7 +82,7 @@ def _tend(history: History) -> None:
     clock = FakeClock(remaining=1e12)
     clock.slept.append((cloud.now() - EPOCH).total_seconds())
     clock.on_sleep = lambda _slept: history.wait(clock.slept[-1])  # or no read ever shows a fence that lags
-    ports = Ports(partial(Cloud.stores, cloud), cloud, Patience(60, 2, lambda: 0.5), cloud.token)
+    ports = Ports(partial(Cloud.stores, cloud), cloud, Patience(60, 2, lambda: 0.5), cloud.token, cloud.lag)
     for region in sorted({region for _, region in (*PRODUCERS, *CONSUMERS)}):
         list(Janitor(ports, region, ACCOUNT).tend(clock))
 

@@ -148,7 +148,7 @@ class Invocation:
         """What the real use case answers."""
         creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
         waits = PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE
-        patience = Patience(waits.under(self.cloud.lag), PAUSE, lambda: 0.5)
+        patience = Patience(waits.under(self.cloud.lag), PAUSE, self.cloud.past.lateness.random.random)
         return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag), self)
 
     def work(self) -> None:

@@ -65,7 +65,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             wait. `busy` makes another error of it.
         UnfinishedError: the invocation ran out of time. The fences stay for a while, if another one can continue.
     """
-    waiting, lag = ports.patience.begin(clock), ports.lag
+    waiting, lag = ports.patience.begin(clock, endless=holder.until is not None), ports.lag
     reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
     while True:
         fences = [OwnFence.of(ports, region, scope, holder) for region, scope in sites]
@@ -93,11 +93,10 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         finally:
             if put_away is not OwnFence.take_away or _wait_after_writing(lease, clock, lag):
                 with_each(fences, clock, put_away)
-        notify = partial(ports.waits, sites[0][1], other)
-        if holder.until and waiting.is_over:
-            waiting = ports.patience.begin(clock)
-        if not waiting.pause(notify):
-            raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
+        while other:  # Only look meanwhile: the fences of those who wait would keep each other waiting.
+            if not waiting.pause(partial(ports.waits, sites[0][1], other)):
+                raise waiting.over(busy(other) if busy else ChangingError(str(sites[0][1].producer), str(other)))
+            other, _ = _first_look(fences, clock)
 
 
 def _put_away_after(

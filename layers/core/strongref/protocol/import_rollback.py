@@ -73,9 +73,8 @@ class ImportRollback:
         """Wait while others are at work: half a change is no reason to leave anything out."""
         scope, clock = self.attempt.scope, self._limited(2)
         store, patience = self.attempt.ports.stores(self.attempt.store.region, clock), self.attempt.ports.patience
-        waiting = patience.begin(clock)
+        waiting = patience.begin(clock, endless=True)
         while self._tolerant(lambda: live_fence(store, scope, clock)):
-            waiting = patience.begin(clock) if waiting.is_over else waiting
             if not waiting.pause():
                 self._tolerated(WaitInterruptedError(self.why))
                 return
