@@ -192,14 +192,15 @@ class Session:
         return Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Pausing:
     """Patience that ends when the explorer chooses."""
 
     session: Session
     is_over: bool = False
+    endless: bool = False
 
-    def begin(self, _clock: Clock) -> _Pausing:
+    def begin(self, _clock: Clock, *, endless: bool = False) -> _Pausing:  # noqa: ARG002
         self.session.waits += 1
         return self
 
