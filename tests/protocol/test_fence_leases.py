@@ -81,12 +81,12 @@ def test_nothing_is_created_while_somebody_else_is_at_work(world: World) -> None
 
     def work() -> None:
         other_fence(world)
-        clock = VirtualClock.lasting(world.time, 60)
+        clock, holder = VirtualClock.lasting(world.time, 60), replace(EXPORTER, until=None)
         with pytest.raises(ChangingError):
-            behind_fences(lagging(world), clock, SITES, EXPORTER, never, without_waiting=never)
+            behind_fences(lagging(world), clock, SITES, holder, never, without_waiting=never)
         why = UnsettledError(["A"], "stack network")
         with pytest.raises(UnsettledError):
-            behind_fences(lagging(world), clock, SITES, EXPORTER, never, busy=lambda _fence: why)
+            behind_fences(lagging(world), clock, SITES, holder, never, busy=lambda _fence: why)
 
     world.time.run(work)
 

@@ -274,8 +274,8 @@ def test_however_many_meet_one_after_the_other_has_its_turn(count: int) -> None:
 @pytest.mark.parametrize(
     "who",
     [
-        FenceHolder("More", "More of stack network", "request-1", UNTIL),
-        FenceHolder("Exports", "Exports of stack network", "forged", UNTIL, continues=True),
+        FenceHolder("More", "More of stack network", "request-1"),
+        FenceHolder("Exports", "Exports of stack network", "forged", continues=True),
     ],
     ids=["another holder", "a continuation of another request"],
 )
@@ -323,7 +323,7 @@ def test_giving_way_waits_for_no_lag() -> None:
         clock = VirtualClock.lasting(world.time, 885)
         other.put_up(clock, Fence(other.holder.says, clock.now() + timedelta(seconds=90)))
         with pytest.raises(ChangingError):
-            behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda _: None)
+            behind_fences(ports, clock, [(REGION, SCOPE)], replace(EXPORTER, until=None), lambda _: None)
 
     world.time.run(give_way)
     assert world.time.seconds < 1

@@ -192,13 +192,12 @@ class Session:
         return Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Pausing:
     """Patience that ends when the explorer chooses."""
 
     session: Session
     is_over: bool = False
-    endless: bool = False
 
     def begin(self, _clock: Clock, *, endless: bool = False) -> _Pausing:  # noqa: ARG002
         self.session.waits += 1

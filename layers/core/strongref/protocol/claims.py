@@ -96,7 +96,8 @@ class ClaimAttempt:
                 if again.without_pause:
                     waiting = self.ports.patience.begin(self.clock)
                     continue
-                waiting.endless = self.claimant.outlasts_fences and waiting.is_over and self._is_fenced
+                if self.claimant.outlasts_fences and waiting.is_over and self._is_fenced:
+                    waiting = self.ports.patience.begin(self.clock)
                 if not waiting.pause():
                     raise waiting.over(again.why) from None
 

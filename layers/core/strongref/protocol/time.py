@@ -71,8 +71,8 @@ class Patience:
     chance: Callable[[], float]  # between 0 and 1, as from `random.random`: so that nobody waits in lockstep
 
     def begin(self, clock: Clock, *, endless: bool = False) -> Waiting:
-        """Start to wait; the time runs from here, and no longer than the invocation."""
-        return Waiting(self, clock, clock.remaining() - self.seconds, endless)
+        """Start to wait; the time runs from here, and no longer than the invocation. If `endless`, as long as that."""
+        return Waiting(self, clock, 0.0 if endless else clock.remaining() - self.seconds)
 
 
 @dataclass(slots=True)
@@ -80,7 +80,6 @@ class Waiting:
     patience: Patience
     clock: Clock
     until: float
-    endless: bool  # whether patience begins again when it is over
 
     def pause(self, before: Callable[[float], None] = lambda _: None) -> bool:
         """Sleep a little; False, at once, when patience or time is over.
@@ -89,8 +88,6 @@ class Waiting:
             before: called before it sleeps, with the seconds for which patience still lasts.
         """
         remaining = self.clock.remaining()
-        if self.endless and self.is_over:
-            self.until = remaining - self.patience.seconds
         left = remaining - max(self.until, 0)
         if left <= 0:
             return False
