@@ -1278,6 +1278,27 @@ GUARDS = (
         ),
     ),
     Guard(
+        name="the reads that make a refusal without a fence certain",
+        file="layers/core/strongref/protocol/certain_refusal.py",
+        function="refuse_if_certain",
+        find="_wait(ports, event, clock, arrived)",
+        tests=("tests/protocol/test_certain_refusals.py",),
+        must_fail=(
+            "test_a_rollback_is_never_refused_however_late_the_phase_is_read[signed-0.4",
+            "test_a_rollback_is_never_refused_however_late_the_phase_is_read[unsigned-0.4",
+            "test_a_claim_that_has_gone_before_the_event_refuses_nothing",
+        ),
+    ),
+    Guard(
+        name="no refusal without a fence in a rollback",
+        file="layers/core/strongref/protocol/certain_refusal.py",
+        function="_is_updating",
+        find='stack is not None and stack.status == "UPDATE_IN_PROGRESS"',
+        tests=("tests/protocol/test_certain_refusals.py",),
+        must_fail=("test_a_rollback_is_never_refused_however_late_the_phase_is_read",),
+        instead="stack is not None",
+    ),
+    Guard(
         name="the wait before an import looks for its phase",
         file="layers/core/strongref/protocol/imports.py",
         function="Importer._policy",

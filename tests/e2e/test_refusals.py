@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from strongref.contract.index import INDEX
 from tests.e2e.templates import EU, US, export, exporting, imported, stack
 from tests.e2e.world import World
+from tests.support.emulator.sam import APPLICATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +79,20 @@ def test_02_a_claimed_value_is_not_changed(claimed: World) -> None:
     ) in claimed.why()
     assert claimed.all_stored() == before
     assert claimed.claims("A") == [claimed.consumer]
+
+
+def test_02_a_refusal_needs_no_fence_nor_does_its_rollback(claimed: World) -> None:
+    iam, role = claimed.aws.client("iam", US), claimed.aws.physical_ids(APPLICATION, EU)["ExporterRole"]
+    fences = f"arn:aws:ssm:*:*:parameter/strongref/fences/{claimed.consumer}/*"
+    denied = {"Effect": "Deny", "Action": "ssm:PutParameter", "Resource": fences}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [denied]})
+    iam.put_role_policy(RoleName=role, PolicyName=claimed.producer, PolicyDocument=policy)
+    try:
+        claimed.publish({"A": "a2", "B": "b1"}, REFUSED)
+    finally:
+        iam.delete_role_policy(RoleName=role, PolicyName=claimed.producer)
+    assert f"A cannot be changed: it is imported by {claimed.importers()}." in claimed.why()
+    assert "fence" not in claimed.why()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from strongref.contract.continuation import CONTINUATION_FIELD, SERVICE_TIMEOUT, Continuation, service_timeout
 from strongref.contract.names import BadArnError, StackArn
-from strongref.contract.origin import requested_at
+from strongref.contract.origin import requested_at, signed_at
 from strongref.contract.record import RequestStamp
 from strongref.errors import StrongRefError
 
@@ -120,6 +120,11 @@ class Event:
     def stamp(self) -> RequestStamp | None:
         """Which request it is; None if it does not say when it was sent."""
         return RequestStamp(self.requested, self.request_id) if self.requested else None
+
+    @property
+    def signed(self) -> datetime | None:
+        """`requested`, but only where the response URL says it."""
+        return signed_at(self.response_url)
 
     def invocation(self, now: datetime) -> Continuation:
         """Which invocation for this event it is; the first, if there was none before, may have started now."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -81,15 +82,23 @@ def response_key(stack: str, logical_id: str) -> str:
     return f"{stack}|{logical_id}|"
 
 
-def requested_at(url: str) -> datetime | None:
-    """When CloudFormation signed a response URL (UTC); None if it does not say.
+def signed_at(url: str) -> datetime | None:
+    """When CloudFormation signed a response URL (UTC), in whole seconds; None without Signature Version 4."""
+    with suppress(KeyError, ValueError):
+        signed = parse_qs(urlsplit(url).query)["X-Amz-Date"][0]
+        return datetime.strptime(signed, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    return None
 
-    Signature Version 4 has the date; Signature Version 2 has the end of the URL's validity.
+
+def requested_at(url: str) -> datetime | None:
+    """When CloudFormation signed a response URL (UTC), or about then; None if it does not say.
+
+    Signature Version 2 has only the end of the URL's validity.
     """
+    if signed := signed_at(url):
+        return signed
     try:
         query = parse_qs(urlsplit(url).query)
-        if "X-Amz-Date" in query:
-            return datetime.strptime(query["X-Amz-Date"][0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         return datetime.fromtimestamp(int(query["Expires"][0]), UTC) - _VALIDITY
     except (KeyError, ValueError, OverflowError, OSError):
         return None

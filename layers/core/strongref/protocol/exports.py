@@ -58,6 +58,10 @@ class Exporter:
             wanted = wanted.with_named(self.ports, clock)
         if not wanted.destinations:
             return wanted.response
+        if event.request_type is RequestType.UPDATE and event.continuation is None:
+            from strongref.protocol.certain_refusal import refuse_if_certain  # noqa: PLC0415 (a Create needs none)
+
+            refuse_if_certain(self.ports, event, wanted, clock)
         now, continues = clock.now(), event.continuation is not None
         says, until = f"{event.logical_id} of {wanted.export.producer}", event.invocation(now).continues_until
         holder = FenceHolder(event.logical_id, says, event.request_id, until, continues=continues)
