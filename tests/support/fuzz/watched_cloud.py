@@ -79,8 +79,9 @@ class WatchedCloud(SteppedCloud):
         if request.strength is Strength.STRONG:
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)
             claims = frozenset({(claim_tag(answer.physical_id), event.stack)})
-            references = {
-                key: Reference((stack.region, scope.parameter_name(key)), claims, value) for key, value in held.items()
+            references = {  # What is kept for its claim may be held although nobody can read it for now.
+                key: Reference((stack.region, scope.parameter_name(key)), claims, None if value.locked else value)
+                for key, value in held.items()
             }
             said = records(stored(self.regions))
             recorded = {key for key, reference in references.items() if published(reference, said)}
