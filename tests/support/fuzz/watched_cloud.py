@@ -15,7 +15,7 @@ from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEA
 from tests.support.fake_ssm import error
 from tests.support.fuzz.laptop import Laptop
 from tests.support.fuzz.stepped_cloud import SteppedCloud
-from tests.support.invariants import Reference, lost, published, records, stored, torn
+from tests.support.invariants import Reference, lost, published, records, stored, torn, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,11 +79,16 @@ class WatchedCloud(SteppedCloud):
         if request.strength is Strength.STRONG:
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)
             claims = frozenset({(claim_tag(answer.physical_id), event.stack)})
-            references = {  # What is kept for its claim may be held although nobody can read it for now.
-                key: Reference((stack.region, scope.parameter_name(key)), claims, None if value.locked else value)
+            there = stored(self.regions)
+            names = {key: (stack.region, scope.parameter_name(key)) for key in held}
+            # What is kept for its claim may be held while nobody can read it: then it is to stay what is stored now.
+            references = {
+                key: Reference(
+                    names[key], claims, value_of(there[names[key]]) if value.locked and names[key] in there else value
+                )
                 for key, value in held.items()
             }
-            said = records(stored(self.regions))
+            said = records(there)
             recorded = {key for key, reference in references.items() if published(reference, said)}
             self.imported[event.stack, answer.physical_id] = ImportedValues(scope, references, recorded)
 

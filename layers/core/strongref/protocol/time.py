@@ -71,7 +71,7 @@ class Patience:
     chance: Callable[[], float]  # between 0 and 1, as from `random.random`: so that nobody waits in lockstep
 
     def begin(self, clock: Clock, *, endless: bool = False) -> Waiting:
-        """Start to wait; the time runs from here, and no longer than the invocation. If `endless`, as long as that."""
+        """Start to wait: until patience is over or, if `endless`, the invocation, which ends every wait."""
         return Waiting(self, clock, 0.0 if endless else clock.remaining() - self.seconds)
 
 
