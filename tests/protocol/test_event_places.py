@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 from botocore.exceptions import ClientError
@@ -27,7 +27,7 @@ from strongref.contract.names import Key
 from strongref.contract.record import RequestStamp, encode, part_name
 from strongref.errors import AccessDeniedError, OutdatedRequestError, StoreError
 from strongref.protocol.export_event import ExportEvent
-from strongref.protocol.lag import ReadLag
+from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.protocol.phases import Phase
 from strongref.protocol.plan import Delete, ExportPlan, WriteRecord
 from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
@@ -41,9 +41,13 @@ from tests.support.cloudformation.requests import SIGNED_FORMAT, ResourceRequest
 from tests.support.fake_ssm import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from strongref.aws.parameter_store import SsmStore
     from strongref.contract.values import Value
+    from strongref.protocol.time import Clock
+
+T = TypeVar("T")
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
 IN_US, IN_AP = Place(ACCOUNT, US, "web"), Place(ACCOUNT, AP, "web")
@@ -249,12 +253,37 @@ def test_the_index_is_read_once_behind_its_fences_and_joined_with_what_was_read_
 
 
 @pytest.mark.parametrize(
+    "found", [(Fence("More", EPOCH), False), (None, True), out()], ids=["others", "what it left", "no access"]
+)
+def test_a_creation_that_meets_somebody_takes_back_what_it_named(found: tuple[Fence | None, bool] | StoreError) -> None:
+    world = World()
+    places = world.places(CREATE, hold="H")
+
+    def backwards(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
+        return [[call() for call in queue] for queue in queues[::-1]][::-1]
+
+    def stores(region: str, clock: Clock) -> SsmStore:
+        return replace(world.cloud.stores(region, clock), side_by_side=backwards)
+
+    def look() -> tuple[Fence | None, bool]:
+        assert {*world.index} == {"", path_of(IN_US)}  # It is made at the same time, and comes last here.
+        if isinstance(found, StoreError):
+            raise found
+        return found
+
+    places.ports = replace(places.ports, stores=stores)
+    with pytest.raises((MustWaitError, StoreError)):
+        places.create([(at(IN_US, A), WRITES)], world.cloud.clock, look)
+    assert world.index == {}
+
+
+@pytest.mark.parametrize(
     ("wanted", "hold", "paths"), [(A, "", [path_of(IN_US)]), (NOTHING, "", []), (NOTHING, "H", [""])]
 )
 def test_a_creation_names_where_it_publishes(wanted: Mapping[Key, Value], hold: str, paths: list[str]) -> None:
     world = World()
     places = world.places(CREATE, hold=hold, wanted={} if wanted == NOTHING else None)
-    places.create([(at(IN_US, wanted), WRITES)], world.cloud.clock)
+    places.create([(at(IN_US, wanted), WRITES)], world.cloud.clock, lambda: (None, False))
     assert [*world.index] == paths
     assert all(text == encode_place(NETWORK, SENT, exact=True) for text in world.index.values() if not hold)
 

@@ -103,7 +103,7 @@ def test_a_creation_that_may_be_given_up_is_looked_at_after_a_wait(
     acting = replace(attempt(places), since=EPOCH - begun * SECOND)
     fenced = [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited]
     with pytest.raises(MustWaitError) if waits else nullcontext():
-        acting.create_without_waiting(fenced)
+        acting.create_without_waiting(fenced, lambda: (None, False))
     assert bool(world.cloud.values(US)) is not waits
 
 
@@ -133,7 +133,8 @@ def test_a_creation_does_not_go_on_without_waiting_where_the_index_names_a_place
     places, clock = world.places(CREATE), world.cloud.clock
     with pytest.raises(MustWaitError):
         attempt(places).create_without_waiting(
-            [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited]
+            [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited],
+            lambda: (None, False),
         )
     assert world.cloud.values(US) == {}
 
@@ -160,7 +161,7 @@ def test_what_only_creates_touches_nothing_that_has_appeared_meanwhile() -> None
     found = Snapshot(FencedStore(world.cloud.stores(US, clock), clock), at(IN_US), stock(), (), {})
     creating = ExportPlan(SCOPE, (Create(KEY, A[KEY], places.wanted.export.tags),))
     with pytest.raises(MustWaitError):
-        attempt(places)._apply([creating], [found], Phase.CREATE, only_creates=True)
+        attempt(places)._apply([creating], [found], Phase.CREATE, lambda: (None, False))
     assert ([*world.cloud.values(US).values()], clock.slept) == (["theirs"], [])
 
 

@@ -11,7 +11,7 @@ import pytest
 from strongref.contract.fence import Fence
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, OutOfTimeError
-from strongref.protocol.behind_fences import FencedStore, behind_fences
+from strongref.protocol.behind_fences import FencedStore, FirstLook, behind_fences
 from strongref.protocol.fences import FenceLease, OwnFence
 from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.refusals import ChangingError, UnsettledError
@@ -79,11 +79,16 @@ def test_nothing_is_created_while_somebody_else_is_at_work(world: World) -> None
     def never(_posts: list[FencedStore]) -> None:
         pytest.fail("it is tried")
 
+    def meet(_posts: list[FencedStore], look: FirstLook) -> None:
+        other, continues = look()
+        assert (other and other.held_by, continues) == (OTHER.says, False)
+        raise MustWaitError
+
     def work() -> None:
         other_fence(world)
         clock, holder = VirtualClock.lasting(world.time, 60), replace(EXPORTER, until=None)
         with pytest.raises(ChangingError):
-            behind_fences(lagging(world), clock, SITES, holder, never, without_waiting=never)
+            behind_fences(lagging(world), clock, SITES, holder, never, without_waiting=meet)
         why = UnsettledError(["A"], "stack network")
         with pytest.raises(UnsettledError):
             behind_fences(lagging(world), clock, SITES, holder, never, busy=lambda _fence: why)
@@ -142,7 +147,7 @@ def test_a_fence_behind_which_there_is_no_time_to_wait_expires(world: World) -> 
 
 
 def test_what_has_to_wait_is_done_after_the_wait(world: World) -> None:
-    def must_wait(_posts: list[FencedStore]) -> float:
+    def must_wait(_posts: list[FencedStore], _look: FirstLook) -> float:
         raise MustWaitError
 
     def work() -> None:

@@ -432,7 +432,7 @@ class LateAnswers:
 
 
 READERS: dict[str, Callable[[LateAnswers], object]] = {
-    "an import": lambda store: live_fence(cast("Store", store), SCOPE, store.clock),
+    "an import": lambda store: store.delete([] if live_fence(cast("Store", store), SCOPE, store.clock) else ["x"]),
     "a change": lambda store: OwnFence.of(
         replace(World().ports(), stores=lambda *_: cast("Store", store)), REGION, SCOPE, OTHER
     ).others(store.clock, at_first=True),

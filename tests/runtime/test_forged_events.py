@@ -20,7 +20,7 @@ from tests.support.faults.wire import Wire
 from tests.support.faults.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tests.support.faults.functions import Delivery
 
@@ -76,9 +76,11 @@ def deliver(
     return delivery, bool(world.state().differences(before))
 
 
-def check_rejected(delivery: Delivery, counted: list[Mapping[str, int]], *, written: bool) -> None:
+def check_rejected(
+    delivery: Delivery, counted: list[Mapping[str, int]], *, written: bool, reads: Collection[str] = ()
+) -> None:
     assert counted == [{"EventsRejected": 1}]
-    assert {call.action for call in delivery.calls} <= ASKING
+    assert {call.action for call in delivery.calls} <= {*ASKING, *reads}
     assert delivery.answers == ()
     assert not written
     assert not delivery.raised
@@ -92,7 +94,8 @@ def test_for_a_resource_at_rest_nothing_is_done(
     function: str, kind: RequestType, world: World, counted: list[Mapping[str, int]]
 ) -> None:
     delivery, written = deliver(world, function, raw_event(function, event(world, function, kind)))
-    check_rejected(delivery, counted, written=written)
+    early = ("GetParameters", "GetParametersByPath") if kind is RequestType.CREATE else ()
+    check_rejected(delivery, counted, written=written, reads=early)
     assert delivery.calls
 
 

@@ -60,6 +60,7 @@ class Nodes:
         self.actors = actors
         self._merge_ends = merge_ends
         self._lag = lag
+        self.turns_round = True  # calls side by side, also those of one region
         nobody = Node("", 0, 0, (), None, None, None, None)
         self._open = [nobody]
         self._ended = [nobody]
@@ -106,6 +107,7 @@ class Nodes:
         """Run an actor's code over a history."""
         actor = self.actors[i]
         session = Session(fence_token(actor, life, event), history, self._lag, actor.slow_after)
+        session.turns_round = self.turns_round
         if actor.off:
             session.clock, session.trusts_itself = laptop(actor.off), actor.trusts_itself
         finished = None

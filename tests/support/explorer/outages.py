@@ -217,6 +217,8 @@ def _unversioned(slot: Slot) -> Slot:
 class Delivery(Session):
     """A session whose calls know their region."""
 
+    turns_round = False  # An outage stops them in any order; other explorations turn them round.
+
     def resource(self, arn: str, logical_id: str) -> ResourceInfo:
         return self.ask(("stack", "resource", ""), lambda cloud: cloud.resource(arn, logical_id))  # type: ignore[no-any-return]
 

@@ -18,6 +18,7 @@ from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports, ResourceInfo
+from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_toolkit.clock import AwsClock
 from tests.support.cloudformation.requests import EXPORT
@@ -73,6 +74,8 @@ _UNLIMITED: Any = _Unlimited()
 
 class Session:
     """An actor's SSM client, its CloudFormation and its clock, in one."""
+
+    turns_round = True  # also calls that are all to one region
 
     def __init__(self, name: str, history: Sequence[Any], lag: int = 0, slow_after: int = 0) -> None:
         self.name = name
@@ -170,6 +173,8 @@ class Session:
     def side_by_side(self, queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
         """Calls that do not depend on each other, in both orders; after a failure, others may be in flight or not."""
         calls = [(at, queue, call) for queue, each in enumerate(queues) for at, call in enumerate(each)]
+        if len(queues) == 1 and not self.turns_round:
+            return in_turn(queues)
         if len(calls) > 1 and self.ask(("order", "turned round", ""), lambda _world: False):
             calls.reverse()
         results: list[dict[int, T]] = [{} for _ in queues]

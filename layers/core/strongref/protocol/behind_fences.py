@@ -10,9 +10,10 @@ deletes the fence. What only creates values waits for nothing, see `behind_fence
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.fence import Fence, TagScan
@@ -22,13 +23,16 @@ from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from strongref.contract.names import ExportScope
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
+
+FirstLook = Callable[[], tuple[Fence | None, bool]]
+"""Returns another holder's fence, and whether an earlier invocation left fences: without waiting, so it may be late."""
 
 RESERVE_SECONDS = 5.0
 RESERVE_SHARE = 0.2
@@ -52,13 +56,14 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     holder: FenceHolder,
     work: Callable[[list[FencedStore]], T],
     *,
-    without_waiting: Callable[[list[FencedStore]], T] | None = None,
+    without_waiting: Callable[[list[FencedStore], FirstLook], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
     """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
 
     The work may be done again from the beginning, so it has to find what it did before. `without_waiting` is tried
-    before it, without the waits for reads that lag: it must only create what does not exist, or raise `MustWaitError`.
+    before it, without the waits for reads that lag: it must only create what does not exist, or raise `MustWaitError`,
+    as it has to if its first look finds somebody.
 
     Raises:
         ChangingError: another holder was still at work when patience was over, and no other invocation can continue the
@@ -73,13 +78,15 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
         lease = None
         try:
             lease = FenceLease.begin(fences, clock, reserve)
-            other, continues = _first_look(fences, clock) if lag.seconds else (None, True)
-            if without_waiting and not (other or continues):
+            look = cache(partial(_first_look, fences, clock))
+            if without_waiting and lag.seconds:
                 with suppress(MustWaitError):
                     # Tags that are read before the wait must be read again.
-                    done = without_waiting([FencedStore(ports.stores(own.region, lease), lease) for own in fences])
+                    stores = [FencedStore(ports.stores(own.region, lease), lease) for own in fences]
+                    done = without_waiting(stores, look)
                     put_away = partial(OwnFence.let_expire, lag=lag)
                     return done
+            other, _ = look() if lag.seconds else (None, True)
             if other is None:
                 lease.wait_before_reading(lag)
                 other = next(filter(None, with_each(fences, clock, OwnFence.others)), None)

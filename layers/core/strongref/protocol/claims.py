@@ -22,7 +22,7 @@ from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
-from strongref.protocol.side_by_side import call_all
+from strongref.protocol.side_by_side import call_all, call_beside
 from strongref.protocol.stored_exports import split_tags
 from strongref.refusals import ChangingError, TooManyClaimsError, UnsettledError
 
@@ -112,14 +112,16 @@ class ClaimAttempt:
         recorded = self._recorded()
         kept = self._kept(recorded) if self.claimant.may_return else {}
         keys = self._select(recorded.values, kept)
-        found = self.store.get([self.scope.parameter_name(key) for key in keys])
-        if len(found) < len(keys) and self._recorded() != recorded:
+        read = partial(self.store.get, [self.scope.parameter_name(key) for key in keys])
+        found = call_beside(self.store, read, self._check_fences)
+        if len(found) < len(keys):
             # What is put back must be what the record says *after* the value was found gone: the record read before may
             # be older than a change that a cleanup has taken away since.
-            raise self._changing()
+            if self._recorded() != recorded:
+                raise self._changing()
+            self._check_fences()
         values = {key: kept.get(key) or self._agreed(key, found, recorded.values) for key in keys}
         self.claimant.fits(values)
-        self._check_fences()
         self._hold(recorded, keys)
         self._read_tags(keys, found)
         found |= self._put_back([key for key in keys if self.scope.parameter_name(key) not in found], recorded)
@@ -127,9 +129,7 @@ class ClaimAttempt:
             raise self._changing()
         call_all(self.store, [partial(self._claim, key) for key in keys if key not in self._skip])
         self._check_fences()
-        if not self._is_unchanged(found):
-            raise self._changing()
-        now = self._recorded()
+        now = call_beside(self.store, self._recorded, partial(self._check_unchanged, found))
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
         if unsettled:
             raise _TryAgainError(UnsettledError(unsettled, str(self.scope.producer)))
@@ -175,9 +175,10 @@ class ClaimAttempt:
         is_changing = info is not None and not (info.at_rest or info.cleaning_up)
         return not (is_changing or holds.needed(recorded.holds(keys)))
 
-    def _is_unchanged(self, found: Mapping[str, Parameter]) -> bool:
-        """The second read: whether these are the very parameters that were claimed, version and date included."""
-        return self.store.get(list(found)) == found
+    def _check_unchanged(self, found: Mapping[str, Parameter]) -> None:
+        """The second read: these are the very parameters that were claimed, version and date included."""
+        if self.store.get(list(found)) != found:
+            raise self._changing()
 
     def _recorded(self) -> RecordedExports:
         recorded = RecordedExports.read(self.store, self.scope).readable(partly=self.claimant.partly)

@@ -7,7 +7,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from strongref.errors import (
     UnreadableRecordError,
 )
 from strongref.log import logger
+from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from strongref.contract.notices import Notice
-    from strongref.protocol.behind_fences import FencedStore
+    from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.stored_exports import StoredExports
@@ -79,6 +80,7 @@ class ExportAttempt:
     may_have_written: bool  # an earlier invocation, or this one
     places: EventPlaces
     _begun: list[Snapshot] = field(default_factory=list)  # where this invocation may have written a record
+    _early: list[Snapshot] = field(default_factory=list)  # what was read before the first fences were put up
 
     @contextmanager
     def leftovers_reported(self) -> Iterator[None]:
@@ -139,7 +141,17 @@ class ExportAttempt:
             self.ports.notify(place_passed_over(self.event, " ".join(texts)))
         return texts
 
-    def create_without_waiting(self, fenced: list[FencedStore]) -> ExportResult:
+    def read_early(self) -> None:
+        """Read for `create_without_waiting` before the fences are put up, while the event is being verified."""
+        try:
+            at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
+            self._early = self._read(at, self.clock)
+        except UnfinishedError:
+            raise
+        except StrongRefError:  # It is read again.
+            self._early = []
+
+    def create_without_waiting(self, fenced: list[FencedStore], look: FirstLook) -> ExportResult:
         """Carry out what only creates, from reads that may lag: whatever they say, what exists is not touched.
 
         Raises:
@@ -150,12 +162,14 @@ class ExportAttempt:
         if is_late and (is_given_up(self.event, self.ports.stacks) or self.places.is_over):
             raise MustWaitError
         try:
-            snapshots = self._read(fenced, fenced[0].clock)
+            early = self._early if len(self._early) == len(fenced) and not is_late else []
+            snapshots = [replace(each, fenced=at) for each, at in zip(early, fenced, strict=False)]
+            snapshots = snapshots or self._read(fenced, fenced[0].clock)
             plans = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
             creating = [plan for each in plans if (plan := each.as_creation())]
             if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
                 raise MustWaitError
-            self._apply(creating, snapshots, Phase.CREATE, only_creates=True)
+            self._apply(creating, snapshots, Phase.CREATE, look)
         except UnfinishedError:
             raise
         except StrongRefError:
@@ -211,16 +225,16 @@ class ExportAttempt:
             logger.warning("A record could not be marked", extra={"parameter": name, "error": str(error)})
 
     def _apply(
-        self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, *, only_creates: bool = False
+        self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, look: FirstLook | None = None
     ) -> None:
-        """Carry the plans out: destinations that are published to before those that are left."""
+        """Carry the plans out: destinations that are published to before those that are left. With a `look`, create."""
         self.may_have_written = self.may_have_written or any(plan.instructions for plan in plans)
         export, lag = self.wanted.export, self.ports.lag
         clock = snapshots[0].fenced.clock if snapshots else self.clock
         planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
         self.places.has_begun = True
-        if only_creates:
-            self.places.create(planned, clock)
+        if look:
+            self.places.create(planned, clock, look)
         elif self.event.request_type is not RequestType.DELETE:
             self.places.name(phase, planned, clock)
         recorded: list[Planned] = []
@@ -240,7 +254,7 @@ class ExportAttempt:
         try:
             for publishes in (True, False):
                 carry_out(
-                    Work(executor.writer.store, executor.create(plan) if only_creates else executor.execute(plan))
+                    Work(executor.writer.store, executor.create(plan) if look else executor.execute(plan))
                     for executor, at, plan in works
                     if bool(at.destination.wanted) is publishes
                 )

@@ -22,12 +22,13 @@ from strongref.contract.index import (
     read_index,
 )
 from strongref.contract.values import ParameterType
-from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
+from strongref.errors import AlreadyExistsError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.protocol.lag import MustWaitError
 from strongref.protocol.side_by_side import call_all
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from datetime import datetime
 
     from strongref.protocol.ports import Store
@@ -47,16 +48,29 @@ class ExportIndex:
         own = {name: each for name, each in found.items() if f"{name}/".startswith(f"{self._name}/")}
         return read_index(own).get((self._name, self.export.stack), IndexEntry(self.export.stack))
 
-    def create(self, places: Iterable[Place], hold: str, at: datetime) -> None:
-        """Name the first places of an Export, before they get values.
+    def create(self, places: Iterable[Place], hold: str, at: datetime, check: Callable[[], None]) -> None:
+        """Name the first places of an Export, before they get values, beside a check.
+
+        If anything fails, what was named is taken back.
 
         Raises:
             AlreadyExistsError: there is an entry, or a former one has gone a moment ago.
+            MustWaitError: by the check.
         """
         stack, texts = self.export.stack, {self._name: encode_hold(self.export.stack, hold)} if hold else {}
         texts |= {f"{self._name}{path_of(place)}": encode_place(stack, at, exact=True) for place in places}
-        create = partial(self.store.create, kind=ParameterType.STRING, tags={})
-        call_all(self.store, [partial(create, name, text=text) for name, text in texts.items()])
+        made: list[str] = []
+
+        def create(name: str) -> None:
+            self.store.create(name, ParameterType.STRING, texts[name], {})
+            made.append(name)
+
+        calls: list[Callable[[], None]] = [partial(create, name) for name in texts]
+        try:
+            self.store.side_by_side([[check], calls])
+        except (MustWaitError, StoreError):
+            self.store.delete(made)
+            raise
 
     def name(self, entry: IndexEntry, places: Collection[Place], hold: str, at: datetime) -> IndexEntry:
         """Name places, with the date of the request that is about to write there; and the hold, if there is one.

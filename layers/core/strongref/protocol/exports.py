@@ -70,6 +70,8 @@ class Exporter:
         creates = event.request_type is RequestType.CREATE and not continues
         is_prompt = now < (event.requested or now) + LATE_DELIVERY
         with attempt.leftovers_reported():
+            if creates and is_prompt and self.ports.lag.seconds:
+                attempt.read_early()
             done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
         return wanted.responded(done.stored, done.reason)
 

@@ -12,7 +12,7 @@ from strongref.contract.fence import IN_FLIGHT, Fence, TagScan
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, StrongRefError
 from strongref.log import logger
-from strongref.protocol.time import Clock, OnClock, Until
+from strongref.protocol.time import READING, Clock, OnClock, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +25,6 @@ T = TypeVar("T")
 
 FENCE_SECONDS = 60.0
 """How long a fence stands that is not renewed, in addition to `fence.IN_FLIGHT`."""
-
-_READING = ("Get", "List", "Describe")
-"""How the names of API actions begin that change nothing."""
 
 LIFETIME = timedelta(seconds=FENCE_SECONDS) + IN_FLIGHT
 """How long a fence is respected that is not renewed."""
@@ -45,11 +42,9 @@ class FenceHolder:
 
 
 def live_fence(store: Store, scope: ExportScope, clock: Clock) -> Fence | None:
-    """A fence in a scope that has not expired; expired ones are deleted."""
+    """A fence in a scope that has not expired. Those that have are left to the next holder, and to the janitor."""
     earliest = clock.earliest()  # Before the read: a fence may be renewed after it.
-    fences = fences_below(store, scope.path("fences"))
-    expired = delete_expired(store, fences, earliest)
-    return next((fence for name, fence in fences.items() if name not in expired), None)
+    return next((each for each in fences_below(store, scope.path("fences")).values() if each.is_live(earliest)), None)
 
 
 def fences_below(store: Store, path: str) -> dict[str, Fence]:
@@ -128,9 +123,11 @@ class OwnFence:
     def let_expire(self, clock: Clock, lag: ReadLag) -> None:
         """Let it stand until reads show what was written behind it, without waiting for that.
 
-        Who reads it adds what clocks may be off by.
+        Who reads it adds what clocks may be off by. The response need not wait for this: until then it stands longer.
         """
-        lifetime = timedelta(seconds=lag.after_writing)
+        self.ports.later(partial(self._shorten, clock, timedelta(seconds=lag.after_writing)))
+
+    def _shorten(self, clock: Clock, lifetime: timedelta) -> None:
         try:
             self.put_up(clock, Fence(self.holder.says, clock.now() + lifetime, finished=True, lifetime=lifetime))
         except StrongRefError as error:
@@ -174,7 +171,7 @@ class FenceLease(OnClock):
 
     def before_call(self, action: str) -> None:
         """Renew the fences if half of their time is over. One of the calls side by side does; the others go on."""
-        self.has_written = self.has_written or not action.startswith(_READING)
+        self.has_written = self.has_written or not action.startswith(READING)
         if self._renewing.acquire(blocking=False):
             try:
                 if 0 < self._stands < min(FENCE_SECONDS / 2, self._left):

@@ -230,3 +230,5 @@ class Ports:
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
     notify: Notify = lambda _notice: None
     waits: OnWait = lambda _scope, _fence, _seconds: None
+    # takes what the response need not wait for; it may never be done
+    later: Callable[[Callable[[], None]], None] = lambda work: work()

@@ -36,6 +36,13 @@ def call_all(store: Store, calls: Iterable[Callable[[], T]]) -> list[T]:
     return found
 
 
+def call_beside(store: Store, call: Callable[[], T], *others: Callable[[], object]) -> T:
+    """Make a call of a store beside others, which only may fail; see `ports.SideBySide`."""
+    found: list[T] = []
+    call_all(store, [*others, lambda: found.append(call())])
+    return found[0]
+
+
 class Work(NamedTuple):
     """What is to be done in one store."""
 

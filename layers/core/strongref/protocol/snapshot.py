@@ -18,7 +18,7 @@ from strongref.errors import (
 )
 from strongref.protocol.plan import ExportPlan
 from strongref.protocol.planner import keys_to_inspect, plan_export
-from strongref.protocol.side_by_side import PART, Work, carry_out
+from strongref.protocol.side_by_side import PART, Work, call_all, carry_out
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.refusals import ForeignParameterError
 
@@ -139,8 +139,9 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         ForeignParameterError: this Export's record belongs to another stack of the same name that exists: this one is
             gone, and the event is a late delivery.
     """
-    stored = {scope.key(name): parameter.value for name, parameter in store.under(scope.path("exports")).items()}
-    found = decode(scope.path("records"), store.under(scope.path("records")))
+    below = call_all(store, [partial(store.under, scope.path("exports")), partial(store.under, scope.path("records"))])
+    stored = {scope.key(name): parameter.value for name, parameter in below[0].items()}
+    found = decode(scope.path("records"), below[1])
     own = found.get(export.logical_id)
     others = {logical_id: each for logical_id, each in found.items() if logical_id != export.logical_id}
     is_unclear = any(each.torn for each in others.values())

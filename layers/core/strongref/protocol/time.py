@@ -16,6 +16,9 @@ CLOCK_SKEW_SECONDS = 1.0
 """By how much the clocks of two functions, or of a function and AWS, may differ (AWS: Amazon Time Sync Service keeps
 them within milliseconds)."""
 
+READING = ("Get", "List", "Describe")
+"""How the names of API actions begin that change nothing."""
+
 
 class Clock(Protocol):
     def now(self) -> datetime:

@@ -13,6 +13,7 @@ from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.fences import fences_below
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.lag import MustWaitError
 from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.index import Place
+    from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports
@@ -105,10 +107,20 @@ class EventPlaces:
         index.note(DROPPED, [at.place for at in left if not at.wanted], self.clock.now())
         index.remove([at.place for at in left if at.wanted], DROPPED)
 
-    def create(self, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
-        """Name the places of a creation; raises `AlreadyExistsError` if one was named before."""
+    def create(self, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock, look: FirstLook) -> None:
+        """Name the places of a creation while it looks for others.
+
+        Raises:
+            MustWaitError: there are others; nothing is named.
+            AlreadyExistsError: a place was named before.
+        """
+
+        def check() -> None:
+            if any(look()):
+                raise MustWaitError
+
         named = [at.place for at, _ in planned if at.wanted]
-        self.index(clock).create(named, self.wanted.hold, self.event.requested or self.clock.now())
+        self.index(clock).create(named, self.wanted.hold, self.event.requested or self.clock.now(), check)
 
     def name(self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.

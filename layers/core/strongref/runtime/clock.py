@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from strongref.protocol.time import CLOCK_SKEW_SECONDS
+from strongref.protocol.time import CLOCK_SKEW_SECONDS, READING, OnClock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
@@ -50,3 +53,22 @@ class SystemClock:
 
     def before_call(self, action: str) -> None:
         """Does nothing: an invocation's time cannot be extended."""
+
+
+@dataclass(slots=True)
+class VerifiedFirst(OnClock):
+    """`time.Clock` of work that may only read, and wait for nothing, until its event is verified."""
+
+    check: Callable[[], None]  # waits until it is, and raises why it is not
+
+    def remaining(self) -> float:
+        return self.clock.remaining()
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.clock.sleep(seconds)
+
+    def before_call(self, action: str) -> None:
+        """Hold back what changes something."""
+        if not action.startswith(READING):
+            self.check()

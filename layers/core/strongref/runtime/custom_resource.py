@@ -21,8 +21,9 @@ from strongref.contract.names import BadArnError
 from strongref.contract.response import Response, ResponseStatus, ResponseTooLargeError, encode
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
+from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError, EventVerifier
-from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock
+from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock, VerifiedFirst
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
 from strongref.runtime.silent_crhelper import EMPTY_EVENT, SilentCrhelper
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from strongref.protocol.ports import Reinvoke
+    from strongref.protocol.ports import Reinvoke, SideBySide
     from strongref.protocol.time import Clock
 
 FAILED_CREATE = "strongref-failed-create/"
@@ -57,15 +58,18 @@ class CustomResource:
         reinvoke: Reinvoke,
         verifier: EventVerifier,
         outbox: Outbox | None = None,
+        side_by_side: SideBySide = in_turn,
     ) -> None:
         """Make a handler of a use case, which handles an event before the clock's deadline.
 
-        The notices that the use case puts into the outbox are sent when the event has its response.
+        The notices that the use case puts into the outbox are sent when the event has its response. What a creation
+        reads may be read side by side with the verification of its event.
         """
         self._handle = handle
         self._reinvoke = reinvoke
         self._verifier = verifier
         self._outbox = outbox or Outbox()
+        self._side_by_side = side_by_side
         self._invocation: _Invocation | None = None
         self._crhelper = SilentCrhelper(self._run)
 
@@ -105,7 +109,7 @@ class CustomResource:
 
     def _run(self, _event: object, _context: object) -> None:
         assert self._invocation is not None  # noqa: S101 (crhelper calls this only within __call__)
-        self._invocation.run(self._handle, self._verifier)
+        self._invocation.run(self._handle, self._verifier, self._side_by_side)
 
 
 class _Invocation:
@@ -127,15 +131,12 @@ class _Invocation:
         self._verified = False
         self._counts: Counter[str] = Counter()
 
-    def run(self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier) -> None:
+    def run(
+        self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier, side_by_side: SideBySide
+    ) -> None:
         """Run the use case, if CloudFormation waits for it, and respond with its result."""
         try:
-            verifier.check_expected(self.event, self._clock)
-            self._verified = True
-            if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
-                response = Response(self.event.physical_id or "")
-            else:
-                response = handle(self.event, self._clock)
+            response = self._handled(handle, verifier, side_by_side)
         except EventRejectedError as error:
             self._reject(error)
         except errors.UnfinishedError as error:
@@ -146,6 +147,35 @@ class _Invocation:
             self.fail(self._internal_error(error))
         else:
             self.succeed(response)
+
+    def _handled(
+        self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier, side_by_side: SideBySide
+    ) -> Response:
+        """What the use case responds to the event, which is verified; a creation begins to read before it is."""
+        creates = self.event.request_type is RequestType.CREATE and self.event.continuation is None
+        checked, responses = threading.Event(), list[Response]()
+
+        def check() -> None:
+            try:
+                verifier.check_expected(self.event, self._clock)
+                self._verified = True
+            finally:
+                checked.set()
+
+        def wait() -> None:
+            checked.wait()
+            if not self._verified:
+                raise EventNotVerifiedError(errors.InvocationTimeoutError())  # `check` says why.
+
+        def carry_out() -> None:
+            clock = VerifiedFirst(self._clock, wait) if creates else self._clock
+            responses.append(handle(self.event, clock))
+
+        if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
+            check()
+            return Response(self.event.physical_id or "")
+        (side_by_side if creates else in_turn)([[check], [carry_out]])
+        return responses[0]
 
     def _reject(self, error: EventRejectedError) -> None:
         """Finish without a response."""

@@ -34,6 +34,11 @@ class Outbox:
     def __init__(self, put: Callable[[Sequence[Notice]], None] | None = None) -> None:
         self._put = put
         self._notices: list[Notice] = []
+        self._later: list[Callable[[], None]] = []
+
+    def later(self, work: Callable[[], None]) -> None:
+        """`Ports.later`: done before the notices are sent."""
+        self._later.append(work)
 
     def __call__(self, notice: Notice) -> None:
         self._notices.append(notice)
@@ -45,8 +50,11 @@ class Outbox:
     def send(self, seconds: float = SEND_SECONDS) -> int:
         """Send what was collected, with one try and within the time; return how many were dropped.
 
-        It never fails, and never takes longer: a call that hangs is left to a thread.
+        Sending never fails, and never takes longer: a call that hangs is left to a thread.
         """
+        works, self._later = self._later, []
+        for work in works:
+            work()
         notices, self._notices = self._notices, []
         if not (self._put and notices):
             return 0

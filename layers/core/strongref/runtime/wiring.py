@@ -67,6 +67,7 @@ class CustomResourceFunction(NamedTuple):
     reinvoke: LambdaInvoker
     verifier: EventVerifier
     outbox: Outbox | None = None
+    side_by_side: SideBySide = in_turn
 
     @classmethod
     def of(
@@ -75,6 +76,7 @@ class CustomResourceFunction(NamedTuple):
         clients: Clients,
         limiter: RateLimiter,
         outbox: Outbox | None = None,
+        side_by_side: SideBySide = in_turn,
     ) -> CustomResourceFunction:
         # Not needed by the janitor.
         from strongref.contract.origin import ResponseHosts  # noqa: PLC0415
@@ -83,7 +85,7 @@ class CustomResourceFunction(NamedTuple):
 
         hosts, stacks = ResponseHosts.from_environment(), partial(_stacks, clients, limiter)
         verifier = EventVerifier(hosts, dns_suffix, stacks, ReadLag.from_environment())
-        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox)
+        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox, side_by_side)
 
 
 def exporter() -> CustomResourceFunction:
@@ -94,9 +96,9 @@ def exporter() -> CustomResourceFunction:
 
     def handle(event: Event, clock: Clock) -> Response:
         ports = _ports(clients, limiter, event.stack_arn.account, clock, PATIENCE, in_threads)
-        return Exporter(replace(ports, notify=outbox)).handle(event, clock)
+        return Exporter(replace(ports, notify=outbox, later=outbox.later)).handle(event, clock)
 
-    return CustomResourceFunction.of(handle, clients, limiter, outbox)
+    return CustomResourceFunction.of(handle, clients, limiter, outbox, in_threads)
 
 
 def importer() -> CustomResourceFunction:
@@ -109,7 +111,7 @@ def importer() -> CustomResourceFunction:
         ports = _ports(clients, limiter, event.stack_arn.account, clock, patience, in_threads)
         return Importer(ports).handle(event, clock)
 
-    return CustomResourceFunction.of(handle, clients, limiter)
+    return CustomResourceFunction.of(handle, clients, limiter, side_by_side=in_threads)
 
 
 def lookup() -> CustomResourceFunction:
