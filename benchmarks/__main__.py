@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import document, installing, summary
-from benchmarks.bench import Bench, measure, say
+from benchmarks.bench import Bench, load, measure, say
 from benchmarks.document import TABLES
 from benchmarks.installing import BUILD, ROOT
 
@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report = results / REPORT.name
     page.write_text(summary.render(results), encoding="utf-8")
     report.write_text(document.render(results), encoding="utf-8")
+    for name in given.tables:
+        say("\n".join([TABLES[name].TITLE, *TABLES[name].render((load(name, results) or {})["data"])]))
     say(f"Wrote {page.name}, {report.name} and {len(list(results.glob('*.json')))} result files.")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls
+from benchmarks import calls, latency
 from benchmarks.bench import Data, load
 from benchmarks.sides import NEWEST, OURS, STRONG
-from benchmarks.tables import megabytes, milliseconds, number, seconds, table
+from benchmarks.tables import median, megabytes, milliseconds, number, ratios, seconds, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +19,11 @@ _INTRODUCTION = """\
 
 How long deployments take with strongref, and with the handlers of the CDK's `crossRegionReferences`.
 `benchmarks/results/report.md` has all tables. `make bench` measures again.
+"""
+
+_SLOWER = """\
+Where nothing is throttled, the CDK's handlers are faster, by up to {listed}: they verify nothing, put up no fence, and
+read nothing again.
 """
 
 _QUOTA = """\
@@ -33,7 +38,8 @@ calls:
 """
 
 _LATENCY = """\
-One create without throttling, with calls that take 10 ms each:
+One create without throttling, with calls that take 10 ms each: medians of five runs, and strongref's ratio in the best
+and the worst:
 """
 
 _CALLS = """\
@@ -51,7 +57,7 @@ From the start of a process to its first response. The row boto3 creates a clien
 _METHOD = """\
 Everything runs on one machine, against a local service with the protocols and limits of Parameter Store and
 CloudFormation. No figure here is from AWS. Node runs the CDK's handlers from its npm packages. Times are medians,
-except under quota, where they are single runs. `ReadLag` is 0 except in its own table.
+except under quota, where they are single runs. `ReadLag` is 0 but for latency and waits.
 """
 
 
@@ -59,6 +65,8 @@ def render(folder: Path) -> str:
     """The page, with a section for each result in a folder."""
     results = {name: found for _, names, *_ in _SECTIONS for name in names if (found := load(name, folder))}
     parts = [_INTRODUCTION]
+    if "latency" in results and (slower_than := slower(results["latency"]["data"])):
+        parts.append(slower_than)
     for title, names, text, section in _SECTIONS:
         if set(names) <= results.keys():
             data = [results[name]["data"] for name in names]
@@ -117,11 +125,33 @@ def _sharing(data: Data) -> list[str]:
 
 
 def _latency(data: Data) -> list[str]:
-    found = {(row["what"], row["n"], row["side"]): row for row in data["rows"]}
-    keys = sorted({key[:2] for key in found if key[1] in (1, _VALUES)})
+    found = latency.runs_of(data)
+
+    def cell(key: tuple[str, int], side: str) -> str:
+        runs = found[*key, side]
+        if side == OURS:
+            return milliseconds(median(runs))
+        times = ratios(found[*key, OURS], runs)
+        return f"{milliseconds(median(runs))} ({min(times):.1f}-{max(times):.1f})"
+
     return _compared(
-        data, "Create", keys, lambda key, side: milliseconds(found[*key, side]["seconds"]), _count_and_what
+        data, "Create", sorted({key[:2] for key in found if key[1] in (1, _VALUES)}), cell, _count_and_what
     )
+
+
+def slower(data: Data) -> str:
+    """Where strongref is slower than a peer, and by how much in the worst run."""
+    found = latency.runs_of(data)
+    worst: dict[tuple[str, int], float] = {}
+    for what, count, side in found:
+        if side != OURS and count in (1, _VALUES):
+            times = max(ratios(found[what, count, OURS], found[what, count, side]))
+            if times > 1:
+                worst[what, count] = max(times, worst.get((what, count), 0))
+    if not worst:
+        return ""
+    listed = ", ".join(f"{times:.1f} times ({_count_and_what(key)})" for key, times in sorted(worst.items()))
+    return _SLOWER.format(listed=listed)
 
 
 def _count_and_what(key: tuple[str, int]) -> str:

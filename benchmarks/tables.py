@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 NONE = "-"
 _SMALL = 10
@@ -33,6 +33,16 @@ def number(given: float) -> str:
 def ratio(ours: float | None, theirs: float | None) -> str:
     """Ours over theirs, or a dash if one of them is missing."""
     return f"{ours / theirs:.2f}" if ours is not None and theirs else NONE
+
+
+def ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Ours over theirs, of each run."""
+    return [mine / other for mine, other in zip(ours, theirs, strict=True)]
+
+
+def spread(runs: Sequence[float], shown: Callable[[float], str] = "{:.2f}".format) -> str:
+    """The median of several runs, and in parentheses the best and the worst."""
+    return f"{shown(median(runs))} ({shown(min(runs))} to {shown(max(runs))})"
 
 
 def seconds(given: float) -> str:
