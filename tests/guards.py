@@ -1628,6 +1628,15 @@ GUARDS = (
         ),
     ),
     Guard(
+        name="that a creation which fails at once is verified",
+        file="layers/core/strongref/runtime/custom_resource.py",
+        function="_Invocation._handled.carry_out",
+        find="checked.wait()",
+        instead="pass",
+        tests=("tests/runtime/test_verified_first.py",),
+        must_fail=("test_a_creation_that_fails_at_once_is_answered_only_if_its_event_is_verified[True-answers1]",),
+    ),
+    Guard(
         name="that nothing is written for an event that is not verified",
         file="layers/core/strongref/runtime/clock.py",
         function="VerifiedFirst.before_call",

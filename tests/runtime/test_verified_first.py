@@ -13,7 +13,7 @@ from strongref.contract.response import Response
 from strongref.protocol.verification import EventRejectedError, EventVerifier
 from strongref.runtime.custom_resource import CustomResource
 from strongref.runtime.outbox import Outbox
-from tests.runtime.test_custom_resource import NEW, load, nobody
+from tests.runtime.test_custom_resource import NEW, RefusedError, load, nobody
 from tests.support.response_server import FakeContext, ResponseServer
 from tests.support.verifying import CREDULOUS, CredulousVerifier
 
@@ -30,6 +30,10 @@ STEPS: dict[str, Callable[[Clock], None]] = {
     "writes": lambda clock: clock.before_call("PutParameter"),
     "waits": lambda clock: clock.sleep(0),
 }
+
+
+def failing(_clock: Clock) -> None:
+    raise RefusedError("no")
 
 
 @pytest.fixture
@@ -83,6 +87,24 @@ def test_a_creation_that_is_rejected_only_reads_and_is_not_answered(step: str, s
     late.handled_by(STEPS[step])(load("create_import", server), FakeContext())
     assert late.done == ["read", "verified"]
     assert server.received == []
+
+
+@pytest.mark.parametrize(("rejects", "answers"), [(False, ["FAILED"]), (True, [])])
+def test_a_creation_that_fails_at_once_is_answered_only_if_its_event_is_verified(
+    rejects: bool, answers: list[str], server: ResponseServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, start = Late.of(rejects=rejects), threading.Thread.start
+    late.after.set()
+
+    def starts_first(thread: threading.Thread) -> None:
+        start(thread)
+        if "_quietly" in thread.name:
+            thread.join(0.2)  # It would have failed by now.
+
+    monkeypatch.setattr(threading.Thread, "start", starts_first)
+    late.handled_by(failing)(load("create_import", server), FakeContext())
+    assert late.done == ["read", "verified"]
+    assert [answer["Status"] for answer in server.answers] == answers
 
 
 @pytest.mark.parametrize("name", ["update_import", "delete_import"])

@@ -168,8 +168,10 @@ class _Invocation:
                 raise EventNotVerifiedError(errors.InvocationTimeoutError())  # `check` says why.
 
         def carry_out() -> None:
-            clock = VerifiedFirst(self._clock, wait) if creates else self._clock
-            responses.append(handle(self.event, clock))
+            try:
+                responses.append(handle(self.event, VerifiedFirst(self._clock, wait) if creates else self._clock))
+            finally:
+                checked.wait()  # Calls that have not begun when one fails are left out: not this check.
 
         if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
             check()
