@@ -1612,20 +1612,17 @@ GUARDS = (
         instead="look()",
         tests=("tests/protocol/test_event_places.py",),
         must_fail=(
-            "test_a_creation_that_meets_somebody_takes_back_what_it_named[others]",
-            "test_a_creation_that_meets_somebody_takes_back_what_it_named[what it left]",
+            "test_a_creation_goes_on_only_if_nobody_is_there_and_names_nothing_out_of_reach[others]",
+            "test_a_creation_goes_on_only_if_nobody_is_there_and_names_nothing_out_of_reach[what it left]",
         ),
     ),
     Guard(
-        name="that a creation takes back what it named if it does not go on",
+        name="that a creation takes back what it named if a place is out of reach",
         file="layers/core/strongref/protocol/export_index.py",
         function="ExportIndex.create",
         find="self.store.delete(made)",
         tests=("tests/protocol/test_event_places.py",),
-        must_fail=(
-            "test_a_creation_that_meets_somebody_takes_back_what_it_named[others]",
-            "test_a_creation_that_meets_somebody_takes_back_what_it_named[no access]",
-        ),
+        must_fail=("test_a_creation_goes_on_only_if_nobody_is_there_and_names_nothing_out_of_reach[no access]",),
     ),
     Guard(
         name="that a creation which fails at once is verified",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from strongref.aws.parameter_store import SsmStore
     from strongref.contract.values import Value
+    from strongref.protocol.export_index import ExportIndex
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -253,9 +254,13 @@ def test_the_index_is_read_once_behind_its_fences_and_joined_with_what_was_read_
 
 
 @pytest.mark.parametrize(
-    "found", [(Fence("More", EPOCH), False), (None, True), out()], ids=["others", "what it left", "no access"]
+    ("found", "stays"),
+    [((Fence("More", EPOCH), False), True), ((None, True), True), (out(), False)],
+    ids=["others", "what it left", "no access"],
 )
-def test_a_creation_that_meets_somebody_takes_back_what_it_named(found: tuple[Fence | None, bool] | StoreError) -> None:
+def test_a_creation_goes_on_only_if_nobody_is_there_and_names_nothing_out_of_reach(
+    found: tuple[Fence | None, bool] | StoreError, stays: bool
+) -> None:
     world = World()
     places = world.places(CREATE, hold="H")
 
@@ -273,8 +278,22 @@ def test_a_creation_that_meets_somebody_takes_back_what_it_named(found: tuple[Fe
 
     places.ports = replace(places.ports, stores=stores)
     with pytest.raises((MustWaitError, StoreError)):
-        places.create([(at(IN_US, A), WRITES)], world.cloud.clock, look)
-    assert world.index == {}
+        places.create([(at(IN_US, A), WRITES)], look)
+    assert bool(world.index) is stays
+
+
+def test_a_creation_names_its_places_by_the_clock_of_the_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what is written by the clock of a fence, that fence stands longer."""
+    places, clocks = World().places(CREATE), list[object]()
+    index = places.index
+
+    def noted(_places: EventPlaces, clock: Clock) -> ExportIndex:
+        clocks.append(clock)
+        return index(clock)
+
+    monkeypatch.setattr(EventPlaces, "index", noted)
+    places.create([(at(IN_US, A), WRITES)], lambda: (None, False))
+    assert clocks == [places.clock]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +302,7 @@ def test_a_creation_that_meets_somebody_takes_back_what_it_named(found: tuple[Fe
 def test_a_creation_names_where_it_publishes(wanted: Mapping[Key, Value], hold: str, paths: list[str]) -> None:
     world = World()
     places = world.places(CREATE, hold=hold, wanted={} if wanted == NOTHING else None)
-    places.create([(at(IN_US, wanted), WRITES)], world.cloud.clock, lambda: (None, False))
+    places.create([(at(IN_US, wanted), WRITES)], lambda: (None, False))
     assert [*world.index] == paths
     assert all(text == encode_place(NETWORK, SENT, exact=True) for text in world.index.values() if not hold)
 

@@ -84,7 +84,8 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
                     # Tags that are read before the wait must be read again.
                     stores = [FencedStore(ports.stores(own.region, lease), lease) for own in fences]
                     done = without_waiting(stores, look)
-                    put_away = partial(OwnFence.let_expire, lag=lag)
+                    put_away = _leave_alone
+                    ports.later(partial(with_each, fences, clock, partial(OwnFence.let_expire, lag=lag)))
                     return done
             other, _ = look() if lag.seconds else (None, True)
             if other is None:

@@ -152,10 +152,12 @@ def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, s
     ]
     for each in plan.instructions:
         if isinstance(each, WriteRecord) and each.record:
-            yield [
-                (part_name(plan.scope, each.logical_id, part.number), Value(part.kind, part.text), {})
-                for part in encode(each.record, each.used)
-            ]
+            *tails, head = encode(each.record, each.used)
+            for parts in (tails, [head]):
+                yield [
+                    (part_name(plan.scope, each.logical_id, part.number), Value(part.kind, part.text), {})
+                    for part in parts
+                ]
 
 
 def write_record(

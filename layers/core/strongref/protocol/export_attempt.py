@@ -34,7 +34,7 @@ from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.lag import MustWaitError
+from strongref.protocol.lag import MARGIN, MustWaitError
 from strongref.protocol.phases import ClaimPolicy, Phase, claim_policy, phase_of
 from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
@@ -162,7 +162,8 @@ class ExportAttempt:
         if is_late and (is_given_up(self.event, self.ports.stacks) or self.places.is_over):
             raise MustWaitError
         try:
-            early = self._early if len(self._early) == len(fenced) and not is_late else []
+            is_fresh = len(self._early) == len(fenced) and now - self.since < timedelta(seconds=MARGIN)
+            early = self._early if is_fresh else []
             snapshots = [replace(each, fenced=at) for each, at in zip(early, fenced, strict=False)]
             snapshots = snapshots or self._read(fenced, fenced[0].clock)
             plans = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
@@ -234,7 +235,7 @@ class ExportAttempt:
         planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
         self.places.has_begun = True
         if look:
-            self.places.create(planned, clock, look)
+            self.places.create(planned, look)
         elif self.event.request_type is not RequestType.DELETE:
             self.places.name(phase, planned, clock)
         recorded: list[Planned] = []

@@ -24,7 +24,6 @@ from strongref.contract.index import (
 from strongref.contract.values import ParameterType
 from strongref.errors import AlreadyExistsError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
-from strongref.protocol.lag import MustWaitError
 from strongref.protocol.side_by_side import call_all
 
 if TYPE_CHECKING:
@@ -51,11 +50,9 @@ class ExportIndex:
     def create(self, places: Iterable[Place], hold: str, at: datetime, check: Callable[[], None]) -> None:
         """Name the first places of an Export, before they get values, beside a check.
 
-        If anything fails, what was named is taken back.
-
         Raises:
             AlreadyExistsError: there is an entry, or a former one has gone a moment ago.
-            MustWaitError: by the check.
+            StoreError: otherwise, or by the check; what was named is taken back.
         """
         stack, texts = self.export.stack, {self._name: encode_hold(self.export.stack, hold)} if hold else {}
         texts |= {f"{self._name}{path_of(place)}": encode_place(stack, at, exact=True) for place in places}
@@ -68,8 +65,9 @@ class ExportIndex:
         calls: list[Callable[[], None]] = [partial(create, name) for name in texts]
         try:
             self.store.side_by_side([[check], calls])
-        except (MustWaitError, StoreError):
-            self.store.delete(made)
+        except StoreError as error:
+            if not isinstance(error, AlreadyExistsError):
+                self.store.delete(made)
             raise
 
     def name(self, entry: IndexEntry, places: Collection[Place], hold: str, at: datetime) -> IndexEntry:

@@ -123,11 +123,9 @@ class OwnFence:
     def let_expire(self, clock: Clock, lag: ReadLag) -> None:
         """Let it stand until reads show what was written behind it, without waiting for that.
 
-        Who reads it adds what clocks may be off by. The response need not wait for this: until then it stands longer.
+        Who reads it adds what clocks may be off by.
         """
-        self.ports.later(partial(self._shorten, clock, timedelta(seconds=lag.after_writing)))
-
-    def _shorten(self, clock: Clock, lifetime: timedelta) -> None:
+        lifetime = timedelta(seconds=lag.after_writing)
         try:
             self.put_up(clock, Fence(self.holder.says, clock.now() + lifetime, finished=True, lifetime=lifetime))
         except StrongRefError as error:

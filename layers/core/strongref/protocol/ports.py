@@ -231,4 +231,4 @@ class Ports:
     notify: Notify = lambda _notice: None
     waits: OnWait = lambda _scope, _fence, _seconds: None
     # takes what the response need not wait for; it may never be done
-    later: Callable[[Callable[[], None]], None] = lambda work: work()
+    later: Callable[[Callable[[], object]], object] = lambda work: work()

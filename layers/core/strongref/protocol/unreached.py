@@ -107,12 +107,10 @@ class EventPlaces:
         index.note(DROPPED, [at.place for at in left if not at.wanted], self.clock.now())
         index.remove([at.place for at in left if at.wanted], DROPPED)
 
-    def create(self, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock, look: FirstLook) -> None:
-        """Name the places of a creation while it looks for others.
+    def create(self, planned: Iterable[tuple[Destination, ExportPlan]], look: FirstLook) -> None:
+        """Name the places of a creation beside a look; raises `MustWaitError` if there are others.
 
-        Raises:
-            MustWaitError: there are others; nothing is named.
-            AlreadyExistsError: a place was named before.
+        Names stay then: the event goes on. It is no write behind the fence, which nobody has to wait for.
         """
 
         def check() -> None:
@@ -120,7 +118,7 @@ class EventPlaces:
                 raise MustWaitError
 
         named = [at.place for at, _ in planned if at.wanted]
-        self.index(clock).create(named, self.wanted.hold, self.event.requested or self.clock.now(), check)
+        self.index(self.clock).create(named, self.wanted.hold, self.event.requested or self.clock.now(), check)
 
     def name(self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.

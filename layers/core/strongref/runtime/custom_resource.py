@@ -297,6 +297,7 @@ class _Invocation:
         """Emit what was counted, and send the notices, after everything else."""
         if counts := self._counts + outbox.counts():
             emit_counts(counts)
+        outbox.finish()
         if dropped := outbox.send(SystemClock.of(self._context, SHUTDOWN_SECONDS).remaining()):
             emit_counts({DROPPED: dropped})
 

@@ -34,11 +34,20 @@ class Outbox:
     def __init__(self, put: Callable[[Sequence[Notice]], None] | None = None) -> None:
         self._put = put
         self._notices: list[Notice] = []
-        self._later: list[Callable[[], None]] = []
+        self._later: list[Callable[[], object]] = []
 
-    def later(self, work: Callable[[], None]) -> None:
-        """`Ports.later`: done before the notices are sent."""
+    def later(self, work: Callable[[], object]) -> None:
+        """`Ports.later`: what `finish` does."""
         self._later.append(work)
+
+    def finish(self) -> None:
+        """Do what the response need not wait for; it never fails."""
+        works, self._later = self._later, []
+        for work in works:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 (CloudFormation has its response)
+                logger.error("Something was not done after a response", extra={"error": type(error).__name__})
 
     def __call__(self, notice: Notice) -> None:
         self._notices.append(notice)
@@ -50,11 +59,8 @@ class Outbox:
     def send(self, seconds: float = SEND_SECONDS) -> int:
         """Send what was collected, with one try and within the time; return how many were dropped.
 
-        Sending never fails, and never takes longer: a call that hangs is left to a thread.
+        It never fails, and never takes longer: a call that hangs is left to a thread.
         """
-        works, self._later = self._later, []
-        for work in works:
-            work()
         notices, self._notices = self._notices, []
         if not (self._put and notices):
             return 0
