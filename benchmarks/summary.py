@@ -22,8 +22,8 @@ How long deployments take with strongref, and with the handlers of the CDK's `cr
 """
 
 _SLOWER = """\
-Where nothing is throttled, the CDK's handlers are faster, by up to {listed}: they verify nothing, put up no fence, and
-read nothing again.
+Without throttling, the CDK's handlers are faster, by up to {listed}: they verify nothing, put up no fence, and read
+nothing again.
 """
 
 _QUOTA = """\
