@@ -6,7 +6,7 @@ from functools import partial
 from textwrap import wrap as wrapped
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, growth, latency, overview, quota, resolving, sharing, startup, waits
+from benchmarks import calls, growth, latency, memory, overview, quota, resolving, sharing, startup, waits
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
@@ -20,6 +20,7 @@ TABLES: Mapping[str, Table] = {
     "quota": quota,
     "sharing": sharing,
     "latency": latency,
+    "memory": memory,
     "startup": startup,
     "growth": growth,
     "resolving": resolving,

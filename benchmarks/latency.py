@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, Side, values
@@ -20,8 +20,9 @@ One create of 1, 10 and 100 values on a warm function, from the event to the res
 each call after 10 ms, even if many arrive at once. All sides are as installed. There are five runs, in each of which
 the sides create in turns; a run's time is the median of its creations. Each figure is the median of the runs, with the
 best and the worst run in parentheses; a ratio is of two times of one run. A target is met if the worst run meets it.
-There is no quota here, so nothing is throttled and nothing is paced. Ours make up to ten calls at the same time in each
-region, the CDK's handlers all at once. At the default quota of 3 puts per second, 100 puts take 33 s for any caller.
+There is no quota here, so nothing is throttled and nothing is paced. Ours make up to 24 calls at the same time in each
+region, ten of them at first, the CDK's handlers all at once. CPU per call is the processor's time of the function,
+divided by its calls. At the default quota of 3 puts per second, 100 puts take 33 s for any caller.
 """
 
 _LATENCY_MS = 10.0
@@ -43,23 +44,32 @@ def run(bench: Bench) -> Data:
         for _, world in worlds:
             _warm_up(world)
         for count in counts:
-            runs: dict[tuple[str, str], list[float]] = {}
+            runs: dict[tuple[str, str], list[_Sample]] = {}
             for _ in range(_RUNS):
-                for (key, what), taken in _run(worlds, count, 2 if bench.quick else _REPETITIONS[count]).items():
-                    runs.setdefault((key, what), []).append(taken)
-            rows += [{"side": key, "what": what, "n": count, "runs": taken} for (key, what), taken in runs.items()]
+                for (key, what), sample in _run(worlds, count, 2 if bench.quick else _REPETITIONS[count]).items():
+                    runs.setdefault((key, what), []).append(sample)
+            for (key, what), taken in runs.items():
+                row = {"side": key, "what": what, "n": count}
+                rows.append(row | {"runs": [each.seconds for each in taken], "cpu": [each.cpu for each in taken]})
             say(f"latency: {count:,} values")
     return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
 
 
-def _run(worlds: Sequence[tuple[str, World]], count: int, repetitions: int) -> dict[tuple[str, str], float]:
-    """The median of each side and each kind of creation, in turns."""
-    samples: dict[tuple[str, str], list[float]] = {}
+class _Sample(NamedTuple):
+    """The seconds that a creation took, and those of a processor for each call."""
+
+    seconds: float
+    cpu: float
+
+
+def _run(worlds: Sequence[tuple[str, World]], count: int, repetitions: int) -> dict[tuple[str, str], _Sample]:
+    """The medians of each side and each kind of creation, in turns."""
+    samples: dict[tuple[str, str], list[_Sample]] = {}
     for _ in range(repetitions):
         for key, world in worlds:
             for what, taken in _create(world, count):
                 samples.setdefault((key, what), []).append(taken)
-    return {each: median(taken) for each, taken in samples.items()}
+    return {each: _Sample(*map(median, zip(*taken, strict=True))) for each, taken in samples.items()}
 
 
 def _warm_up(world: World) -> None:
@@ -67,7 +77,7 @@ def _warm_up(world: World) -> None:
         pass
 
 
-def _create(world: World, count: int) -> Sequence[tuple[str, float]]:
+def _create(world: World, count: int) -> Sequence[tuple[str, _Sample]]:
     side: Side = world.side
     world.forget()
     world.service.options(latency_ms=_LATENCY_MS)
@@ -77,7 +87,8 @@ def _create(world: World, count: int) -> Sequence[tuple[str, float]]:
     for outcome in (made, taken):
         if not outcome.done:
             raise RuntimeError(f"{side.title}: {outcome.status}: {outcome.reason}")
-    return [("exports", made.seconds), ("imports", taken.seconds)]
+    found = (("exports", made), ("imports", taken))
+    return [(what, _Sample(each.seconds, each.cpu_seconds / each.calls)) for what, each in found]
 
 
 def render(data: Data) -> list[str]:
@@ -94,8 +105,20 @@ def render(data: Data) -> list[str]:
         for key in theirs:
             row += [spread(found[what, count, key], milliseconds), spread(ratios(ours, found[what, count, key]))]
         rows.append(row)
+    cpu = runs_of(data, "cpu")
+    for what, count in dict.fromkeys((what, count) for what, count, _ in cpu):
+        ours = cpu[what, count, OURS]
+        row = [f"{what}, CPU per call", number(count), spread(ours, fraction)]
+        for key in theirs:
+            row += [spread(cpu[what, count, key], fraction), spread(ratios(ours, cpu[what, count, key]))]
+        rows.append(row)
     without = ["", f"The CDK's columns are missing: {data['without']}."] if data["without"] else []
     return [*table(header, rows), *without]
+
+
+def fraction(given: float) -> str:
+    """Seconds, in hundredths of a millisecond."""
+    return f"{given * 1000:.2f} ms"
 
 
 def verdicts(data: Data) -> list[Verdict]:
@@ -121,6 +144,6 @@ def _judged(target: str, met: bool, measured: str) -> Verdict:
     return Verdict(target, met, measured, "" if met else _WHY)
 
 
-def runs_of(data: Data) -> dict[tuple[str, int, str], list[float]]:
-    """The seconds of each run, by what was created, how many, and by which side."""
-    return {(row["what"], row["n"], row["side"]): row["runs"] for row in data["rows"]}
+def runs_of(data: Data, part: str = "runs") -> dict[tuple[str, int, str], list[float]]:
+    """The seconds of each run, or `cpu` of each call, by what was created, how many, and by which side."""
+    return {(row["what"], row["n"], row["side"]): row[part] for row in data["rows"] if part in row}

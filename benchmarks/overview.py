@@ -14,12 +14,12 @@ from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.installing import ROOT
 from benchmarks.sides import EU, US, values
 from benchmarks.stored_exports import Stack
-from benchmarks.tables import NONE, median, number, ratio, seconds, table
+from benchmarks.tables import NONE, number, ratios, seconds, spread, table
 from benchmarks.world import rates
 from tests.support.local_ssm.control import LocalSsm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 TITLE = "Overview"
@@ -35,7 +35,8 @@ Each exports 50 values to the next region, where one stack imports them; every t
 imports. All Exports name a hold, and all imports have it.
 
 Each run is a process of its own, and its start counts. The local service answers each call after 10 ms. There is no
-quota. Our rate limit is switched off in one column and as installed in the other. Times are medians, measured in turns.
+quota. Our rate limit is switched off in one column and as installed in the other. Times are medians, measured in turns,
+with the best and the worst; a ratio is of two times of one turn. A target is met if the worst turn meets it.
 Every run checks how many values and importers it finds, and the state of each import.
 """
 
@@ -46,7 +47,7 @@ _RUN_SECONDS = 300
 _REGIONS = (EU, "eu-central-1", US, "ap-southeast-2")
 _STACKS, _OLD = 100, 10
 _MOST_CALLS = 20
-_MOST_OVER_PAGES = 1.5
+_MOST_OVER_RECORDS = _MOST_OVER_PAGES = 1.5
 _WHY = """
 A record has all values of an Export, 50 here, and ten records come with one call. Dates come fifty with a call and tags
 a hundred (AWS: DescribeParameters, MaxResults; GetResources, ResourcesPerPage), whatever Export they belong to. So a
@@ -173,7 +174,7 @@ def run(bench: Bench) -> Data:
                 row["seconds"].append(spent)
             say(f"overview: {case.title}")
     rows = [
-        {"case": name, "paced": paced, "side": side, "calls": sorted(row["calls"]), "seconds": median(row["seconds"])}
+        {"case": name, "paced": paced, "side": side, "calls": sorted(row["calls"]), "runs": row["seconds"]}
         for (name, paced, side), row in found.items()
     ]
     cases = {name: {"title": case.title, "regions": len(case.regions)} for name, case in _CASES.items()}
@@ -219,28 +220,33 @@ def render(data: Data) -> list[str]:
         row += [" or ".join(map(number, calls)), number(max(calls) / data["cases"][case]["regions"])]
         for paced in (False, True):
             each, records = found.get((case, side, paced)), found[case, "records", paced]
-            row += [seconds(each["seconds"]), ratio(each["seconds"], records["seconds"])] if each else [NONE, NONE]
+            row += [spread(each["runs"], seconds), _over(each["runs"], records["runs"])] if each else [NONE, NONE]
         rows.append(row)
     return table(header, rows)
 
 
+def _over(runs: Sequence[float], others: Sequence[float]) -> str:
+    """Ratios of as many turns as there are."""
+    return spread([one / other for one, other in zip(runs, others, strict=False)])
+
+
 def verdicts(data: Data) -> list[Verdict]:
-    """Few calls, and no more time than reading the records takes."""
+    """Few calls, and little more time than reading the records takes."""
     found = {(row["case"], row["side"], row["paced"]): row for row in data["rows"]}
     calls = max(found["one", "list", False]["calls"])
-    listed, records, pages = (found["four", side, False]["seconds"] for side in ("list", "records", "pages"))
-    is_met = listed <= records
+    listed, records, pages = (found["four", side, False]["runs"] for side in ("list", "records", "pages"))
+    is_met = max(ratios(listed, records)) <= _MOST_OVER_RECORDS
     return [
         Verdict(f"List 150 values in at most {_MOST_CALLS} calls", calls <= _MOST_CALLS, f"{calls} calls"),
         Verdict(
-            "List 5,000 values in 4 regions in the time that reading their records takes",
+            f"List 5,000 values in 4 regions in at most {_MOST_OVER_RECORDS} times the time of reading their records",
             is_met,
-            f"{seconds(listed)} to {seconds(records)} ({ratio(listed, records)})",
+            f"{spread(listed, seconds)} to {spread(records, seconds)}: {_over(listed, records)}",
             "" if is_met else _WHY,
         ),
         Verdict(
             f"List 5,000 values in at most {_MOST_OVER_PAGES} times the time of the pages that have them",
-            listed <= _MOST_OVER_PAGES * pages,
-            f"{seconds(listed)} to {seconds(pages)} ({ratio(listed, pages)})",
+            max(ratios(listed, pages)) <= _MOST_OVER_PAGES,
+            f"{spread(listed, seconds)} to {spread(pages, seconds)}: {_over(listed, pages)}",
         ),
     ]

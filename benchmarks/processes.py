@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from tempfile import TemporaryFile
@@ -22,6 +24,8 @@ FLAGS = ("-s", "-P")
 """Python's: nothing of the user's, and nothing from beside the script."""
 
 START_SECONDS = 60.0
+PERIOD_SECONDS = 0.02
+"""In which a limited function may use its share of a processor."""
 EVENT_SECONDS = 905.0
 """Lambda's longest invocation, and a little for the process around it."""
 
@@ -36,11 +40,13 @@ class Ran:
 
     Attributes:
         seconds: that the handler took.
+        cpu_seconds: of a processor's time that it took of these, in all threads.
         error: what it raised, if it did: the class's name.
         peak_kb: the most memory that its process had in use so far.
     """
 
     seconds: float
+    cpu_seconds: float
     error: str | None
     peak_kb: int
 
@@ -52,8 +58,11 @@ class Process:
         ready_seconds: from the start of its process until its handler was loaded.
     """
 
-    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
-        """Start one, and wait until it is ready; `command` gets the descriptor to report to as its last argument."""
+    def __init__(self, command: list[str], environment: Mapping[str, str], processor: float = 1.0) -> None:
+        """Start one, and wait until it is ready; `command` gets the descriptor to report to as its last argument.
+
+        It may use a share of one processor, from its start; with the whole, it is not limited.
+        """
         reading, writing = os.pipe()
         self._reports = reading
         self._rest = b""
@@ -68,6 +77,10 @@ class Process:
             pass_fds=[writing],
         )
         os.close(writing)
+        self._stopped = threading.Event()
+        self._limiter = threading.Thread(target=self._limit, args=[processor], daemon=True)
+        if processor < 1:
+            self._limiter.start()
         try:
             self._next(START_SECONDS)
         except BaseException:
@@ -89,6 +102,9 @@ class Process:
 
     def stop(self) -> None:
         """End it."""
+        self._stopped.set()
+        if self._limiter.is_alive():
+            self._limiter.join()
         self._process.kill()
         self._process.wait()
         if self._process.stdin:
@@ -103,6 +119,20 @@ class Process:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _limit(self, share: float) -> None:
+        """Give the process so much of a processor's time in each period, as Linux does for Lambda's functions.
+
+        What it takes too much, because its time is read from time to time only, is taken off the next periods.
+        """
+        clock = (~self._process.pid << 3) | 2  # The time of all its threads (Linux: clock_getcpuclockid).
+        taken, left, ends = 0.0, share * PERIOD_SECONDS, time.monotonic() + PERIOD_SECONDS
+        while not self._stopped.wait(PERIOD_SECONDS / 40):
+            now = time.clock_gettime(clock)
+            left, taken = left - (now - taken), now
+            while time.monotonic() >= ends:
+                left, ends = min(left, 0.0) + share * PERIOD_SECONDS, ends + PERIOD_SECONDS
+            self._process.send_signal(signal.SIGCONT if left > 0 else signal.SIGSTOP)
 
     def _next(self, seconds: float) -> dict[str, Any]:
         ends = time.monotonic() + seconds
@@ -121,11 +151,11 @@ class Process:
         return found
 
 
-def python(with_python: Python, what: str, environment: Mapping[str, str]) -> Process:
-    """Ours: `exporter` or `importer`; or `boto3`, or `bare`."""
+def python(with_python: Python, what: str, environment: Mapping[str, str], processor: float = 1.0) -> Process:
+    """Ours: `exporter` or `importer`; or `boto3`, or `bare`. It has a share of a processor."""
     script = str(ROOT / "benchmarks" / "function.py")
     found = {**with_python.function(what), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    return Process([str(with_python.path), *FLAGS, script, what], found)
+    return Process([str(with_python.path), *FLAGS, script, what], found, processor)
 
 
 def node(with_node: Node, what: str, which: str, environment: Mapping[str, str]) -> Process:

@@ -57,9 +57,10 @@ class Side(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
-    """strongref, as installed."""
+    """strongref, as installed, with a share of a processor."""
 
     python: Python
+    processor: float = 1.0
     key: str = OURS
     title: str = "strongref"
 
@@ -72,7 +73,8 @@ class Ours:
         return {"From": {"Stack": PRODUCER, "Region": EU}, "Names": list(given)}
 
     def start(self, what: str, environment: Mapping[str, str]) -> Process:
-        return processes.python(self.python, {"exports": "exporter", "imports": "importer"}[what], environment)
+        function = {"exports": "exporter", "imports": "importer"}[what]
+        return processes.python(self.python, function, environment, self.processor)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Outcome:
         counts: the calls that were carried out, by action.
         throttled: those that were not.
         seconds: that the handler took, until it had answered, all invocations together.
+        cpu_seconds: of a processor's time in them.
         invocations: how many it took.
         peak_kb: the most memory in use.
     """
@@ -54,6 +55,7 @@ class Outcome:
     counts: dict[str, int]
     throttled: dict[str, int]
     seconds: float
+    cpu_seconds: float
     invocations: int
     peak_kb: int
 
@@ -175,13 +177,13 @@ class World:
 
     def _invoke(self, process: Process, event: Mapping[str, Any]) -> tuple[Outcome, dict[str, Any]]:
         """Until there is an answer; a function that hands over to another invocation gets that one, too."""
-        pending, taken, invocations, peak, seconds = [event], 0, 0, 0, 0.0
+        pending, taken, invocations, peak, seconds, cpu = [event], 0, 0, 0, 0.0, 0.0
         timed_out = False
         while pending and not timed_out:
             invocations += 1
             try:
                 ran = process.send(pending.pop(), EVENT_SECONDS)
-                peak, seconds = ran.peak_kb, seconds + ran.seconds
+                peak, seconds, cpu = ran.peak_kb, seconds + ran.seconds, cpu + ran.cpu_seconds
             except TimedOutError:
                 timed_out, seconds = True, seconds + EVENT_SECONDS
                 self.cool()
@@ -191,7 +193,7 @@ class World:
         answer = state.answers[-1] if state.answers else {}
         status = answer.get("Status") or ("TIMED OUT" if timed_out else "NO ANSWER")
         reason = str(answer.get("Reason") or "").strip().partition("\n")[0]
-        return Outcome(status, reason, state.counts, state.throttled, seconds, invocations, peak), answer
+        return Outcome(status, reason, state.counts, state.throttled, seconds, cpu, invocations, peak), answer
 
     def _tell_stacks(self, at_work: str, status: str, request_type: str, physical: str | None) -> None:
         in_progress = _STATUS[request_type]
@@ -230,6 +232,7 @@ def _together(first: Outcome, second: Outcome) -> Outcome:
         added(first.counts, second.counts),
         added(first.throttled, second.throttled),
         first.seconds + second.seconds,
+        first.cpu_seconds + second.cpu_seconds,
         first.invocations + second.invocations,
         max(first.peak_kb, second.peak_kb),
     )

@@ -825,7 +825,7 @@ GUARDS = (
         name="the calls in flight that a region may have",
         file="layers/core/strongref/aws/retry.py",
         function="RetryingCaller._begin",
-        find="in_flight.acquire(blocking=False)",
+        find="in_flight.acquire()",
         instead="True",
         tests=("tests/aws/test_retry_and_rate_limit.py", "-k", "in_flight"),
         must_fail=("test_a_region_has_so_many_calls_in_flight_and_no_more",),

@@ -56,11 +56,14 @@ const lines = require('readline').createInterface({ input: process.stdin });
 lines.on('line', async (line) => {
   const event = JSON.parse(line);
   const began = process.hrtime.bigint();
+  const busy = process.cpuUsage();
   let error = null;
   try {
     await handler(event, { awsRequestId: '00000000-0000-0000-0000-000000000000' });
   } catch (failed) {
     error = failed.name;
   }
-  report({ seconds: Number(process.hrtime.bigint() - began) / 1e9, error, peak_kb: peak() });
+  const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+  const { user, system } = process.cpuUsage(busy);
+  report({ seconds, cpu_seconds: (user + system) / 1e6, error, peak_kb: peak() });
 });

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
-from strongref.aws.rate_limit import IN_FLIGHT, RATE_OF_ACTION, RateLimiter, RateLimits, Turn
+from strongref.aws.rate_limit import FIRST_IN_FLIGHT, IN_FLIGHT, RATE_OF_ACTION, RateLimiter, RateLimits, Turn
 from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import OUT_OF_TIME, BadRequestError
 from strongref.runtime.clock import SystemClock
@@ -317,13 +317,13 @@ def test_calls_that_wait_side_by_side_all_rest_after_one_was_throttled() -> None
 
 def test_a_region_has_so_many_calls_in_flight_and_no_more() -> None:
     """Whoever makes them: real threads, of which none goes on before as many as may have begun."""
-    limiter, begun, may_end = RateLimiter(RateLimits()), threading.Semaphore(0), threading.Event()
+    limiter, begun, may_end = RateLimiter(RateLimits()), threading.Semaphore(0), threading.Semaphore(0)
     running: list[int] = []
 
     def call() -> None:
         running.append(1)
         begun.release()
-        may_end.wait(60)
+        may_end.acquire(timeout=60)
 
     def calls() -> None:
         RetryingCaller(REGION, limiter, SystemClock(600)).call("GetParameters", call)
@@ -331,15 +331,34 @@ def test_a_region_has_so_many_calls_in_flight_and_no_more() -> None:
     threads = [threading.Thread(target=calls, daemon=True) for _ in range(3 * IN_FLIGHT)]
     for thread in threads:
         thread.start()
-    for _ in range(IN_FLIGHT):
+    for _ in range(FIRST_IN_FLIGHT):
         assert begun.acquire(timeout=60)
-    assert not limiter.in_flight(REGION).acquire(blocking=False)
-    assert len(running) == IN_FLIGHT
-    assert limiter.in_flight("us-east-1").acquire(blocking=False)
-    may_end.set()
+    assert not limiter.in_flight(REGION).acquire()
+    assert len(running) == FIRST_IN_FLIGHT
+    for _ in range(IN_FLIGHT - FIRST_IN_FLIGHT):  # Each that ends has its place taken, and one more.
+        may_end.release()
+        assert begun.acquire(timeout=60)
+        assert begun.acquire(timeout=60)
+    may_end.release()
+    assert begun.acquire(timeout=60)
+    assert not limiter.in_flight(REGION).acquire()
+    assert limiter.in_flight("us-east-1").acquire()
+    may_end.release(3 * IN_FLIGHT)
     for thread in threads:
         thread.join(60)
     assert len(running) == 3 * IN_FLIGHT
+
+
+def test_a_throttled_call_takes_back_what_a_region_may_have_more_in_flight_than_at_first() -> None:
+    limiter, clock = RateLimiter(RateLimits()), FakeClock()
+    for _ in range(IN_FLIGHT):
+        RetryingCaller(REGION, limiter, clock).call("GetParameters", lambda: None)
+    in_flight = limiter.in_flight(REGION)
+    assert sum(in_flight.acquire() for _ in range(2 * IN_FLIGHT)) == IN_FLIGHT
+    for _ in range(IN_FLIGHT):
+        in_flight.release()
+    RetryingCaller(REGION, limiter, clock).call("GetParameters", failing(client_error("ThrottlingException")))
+    assert sum(in_flight.acquire() for _ in range(2 * IN_FLIGHT)) == FIRST_IN_FLIGHT + 1  # its retry was not throttled
 
 
 def test_pauses_double_up_to_a_limit_and_are_jittered_in_full() -> None:

@@ -212,11 +212,11 @@ def test_a_thousand_exports_and_imports_take_hardly_longer_than_the_quota_makes_
     assert imported <= most * account.quotas.least_seconds({"AddTagsToResource": 1000})
 
 
-def test_without_a_quota_a_hundred_exports_and_imports_take_the_time_of_some_thirty_calls() -> None:
-    """Nothing is paced before AWS throttles a call, and ten calls are in flight: alone they would take 111 and 126."""
+def test_without_a_quota_a_hundred_exports_and_imports_take_the_time_of_some_fifteen_calls() -> None:
+    """Nothing is paced before AWS throttles a call, and 24 calls are in flight: alone they would take 111 and 126."""
     account = Account(reads=1e6, puts=1e6, tags=1e6, deletes=1e6)
-    assert account.measured(export(100)) <= 25 * LATENCY
-    assert account.measured(take()) <= 20 * LATENCY
+    assert account.measured(export(100)) <= 16 * LATENCY
+    assert account.measured(take()) <= 14 * LATENCY
     assert account.throttled == []
 
 
@@ -231,7 +231,7 @@ def test_half_a_minute_after_throttling_has_ended_a_warm_function_is_as_fast_as_
 
     def written() -> int:
         before = account.admitted["PutParameter"]
-        account.time.sleep(5)
+        account.time.sleep(1)
         return account.admitted["PutParameter"] - before
 
     def others() -> None:
@@ -240,7 +240,7 @@ def test_half_a_minute_after_throttling_has_ended_a_warm_function_is_as_fast_as_
         account.quotas = Quotas(puts=3)
         account.time.sleep(throttling)
         account.quotas = Quotas(puts=3000)
-        assert any(written() >= 0.9 * former > 1000 for _ in range(6))
+        assert any(written() >= 0.9 * former > 500 for _ in range(30))
 
     account.time.run(lambda: account.carry_out(export(8000, SecureKeys=[])), others)
 

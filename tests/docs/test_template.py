@@ -137,6 +137,12 @@ def test_no_resource_that_sam_makes_has_the_name_of_a_parameter() -> None:
     assert not (made | set(RESOURCES)) & set(TEMPLATE["Parameters"])
 
 
+def test_the_memory_is_a_choice_for_all_but_the_janitor() -> None:
+    assert TEMPLATE["Globals"]["Function"]["MemorySize"] == {"Ref": "MemorySize"}
+    given = {name: RESOURCES[name]["Properties"].get("MemorySize") for name in FUNCTIONS}
+    assert {name: size for name, size in given.items() if size} == {"Janitor": 256}
+
+
 def test_the_processor_is_a_choice_and_nothing_is_built_for_one_of_them() -> None:
     choices = ["arm64", "x86_64"]
     assert TEMPLATE["Parameters"]["Architecture"] | {"Description": ""} == {

@@ -387,19 +387,21 @@ def test_nobody_deletes_the_functions_by_hand_while_a_stack_found_them_in_a_para
     assert aws.status(APPLICATION, EU) is None
 
 
-def test_the_processor_the_concurrency_and_the_key_are_those_that_were_given(
+def test_the_processor_the_memory_the_concurrency_and_the_key_are_those_that_were_given(
     emulator: Emulator, program: str, tmp_path: Path
 ) -> None:
     installer = user(emulator, "181818181818", program, tmp_path)
     aws = installer.aws
-    given = {"Architecture": "x86_64", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
+    given = {"Architecture": "x86_64", "MemorySize": "512", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
     options = [part for name, value in given.items() for part in ("--parameter", f"{name}={value}")]
     installer.expect(0, "install", *BOTH, *FAST, *options)
     for client in (aws.client("lambda", region) for region in (US, EU)):
         functions = [each["FunctionName"] for each in client.list_functions()["Functions"]]
         assert len(functions) == 5
         for name in functions:
-            assert client.get_function_configuration(FunctionName=name)["Architectures"] == ["x86_64"]
+            found = client.get_function_configuration(FunctionName=name)
+            assert found["Architectures"] == ["x86_64"]
+            assert found["MemorySize"] == (256 if "Janitor" in name else 512)
             assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
 
     secret = export({"Password": "correct-horse", "Host": "db"}, consumer="web", SecureKeys=["Password"])

@@ -20,6 +20,7 @@ from tests.e2e.conftest import _installed
 from tests.e2e.templates import EMPTY, EU, US
 from tests.support.documents import ROOT, example, load
 from tests.support.emulator.sam import APPLICATION, QUICK
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -468,5 +469,6 @@ def test_the_functions_need_no_more_than_the_commands_policies_say(
 
     elsewhere = web() | {"Parameters": {"NetworkStack": {"Type": "String", "Default": "another"}}}
     other = names("other")
-    aws.deploy(other, elsewhere, US, "ROLLBACK_FAILED")  # The functions may not even ask about its events.
-    assert f"could not be asked about stack {aws.stack_arn(other, US)}: AccessDenied" in "".join(aws.reasons(other, US))
+    aws.begin(other, elsewhere, US)  # The functions may not even ask about its events.
+    denied = f"could not be asked about stack {aws.stack_arn(other, US)}: AccessDenied"
+    wait_until(lambda: denied in "".join(aws.reasons(other, US)), lambda: f"{other}: {aws.reasons(other, US)}")

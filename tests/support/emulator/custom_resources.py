@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 _LISTING = ("DescribeStackResource", "DescribeStackResources", "ListStackResources")
 
-_RETRY_WAITS = (6.0, 12.0)
-"""Seconds before a failed event is delivered again: a tenth of AWS's (Lambda, asynchronous invocation), which nothing
-that is deployed here depends on; `tests.support.faults` plays the whole ones."""
+_RETRY_WAITS = (60.0, 120.0)
+"""Seconds before a failed event is delivered again (AWS: Lambda, asynchronous invocation)."""
 
 _of: ContextVar[str] = ContextVar("of", default="")
 """Whose response URL is made: the stack's ID and the logical ID, as they are in its key."""

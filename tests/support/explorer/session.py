@@ -62,10 +62,10 @@ class _Unlimited:
     def in_flight(self, _region: str) -> Any:
         return self
 
-    def acquire(self, *, blocking: bool) -> bool:
-        return not blocking
+    def acquire(self) -> bool:
+        return True
 
-    def release(self) -> None:
+    def release(self, *, throttled: bool) -> None:
         """Nothing is counted."""
 
 

@@ -33,7 +33,7 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call takes no longer than both together, so a fence outlasts it (`fence.IN_FLIGHT`)."""
 
-_CONNECTIONS = 16
+_CONNECTIONS = 32
 """Kept open by a client. They are opened when calls run side by side; more calls open connections for one call each."""
 
 _CONNECT_SECONDS = {"events": 2}

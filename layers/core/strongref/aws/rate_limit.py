@@ -40,8 +40,10 @@ _ACTIONS_OF_RATE = {
 RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for action in actions}
 """The field of `RateLimits` for each API action that strongref calls."""
 
-IN_FLIGHT = 10
-"""Calls that a process makes at the same time in one region, at most."""
+FIRST_IN_FLIGHT, IN_FLIGHT = 10, 24
+"""Calls that a process makes at the same time in one region, at most: at first, and one more after each call that is
+not throttled. With more than 24, 100 values take no less time, because the processor is busy. With all of them at
+first, AWS throttles calls of others in the account nearly twice as often (docs/performance.md)."""
 
 _BURST_SECONDS = 1.0
 """Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
@@ -131,19 +133,37 @@ class Turn(NamedTuple):
     slowdowns: int  # how many times the rate had been lowered when the turn was given
 
 
+class InFlight:
+    """What a call holds while it is made: as many as a region may have at the same time can."""
+
+    def __init__(self) -> None:
+        self._most, self._now, self._lock = FIRST_IN_FLIGHT, 0, threading.Lock()
+
+    def acquire(self) -> bool:
+        """Whether the call may be made now."""
+        with self._lock:
+            self._now += (begins := self._now < self._most)
+        return begins
+
+    def release(self, *, throttled: bool = False) -> None:
+        """The call has ended."""
+        with self._lock:
+            self._now -= 1
+            self._most = FIRST_IN_FLIGHT if throttled else min(IN_FLIGHT, self._most + 1)
+
+
 class RateLimiter:
     """One rate for each class of actions and region, shared by all threads of the process."""
 
     def __init__(self, limits: RateLimits) -> None:
         self._limits = limits
         self._buckets: dict[tuple[str, str], _Bucket] = {}
-        self._in_flight: dict[str, threading.Semaphore] = {}
+        self._in_flight: dict[str, InFlight] = {}
         self._lock = threading.Lock()
 
-    def in_flight(self, region: str) -> threading.Semaphore:
-        """What a call holds while it is made: `IN_FLIGHT` calls in a region can."""
+    def in_flight(self, region: str) -> InFlight:
         with self._lock:
-            return self._in_flight.setdefault(region, threading.Semaphore(IN_FLIGHT))
+            return self._in_flight.setdefault(region, InFlight())
 
     def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
         """Take a turn: how long to wait before the call.

@@ -103,12 +103,14 @@ class RetryingCaller:
             turn = self._begin(action)
             if turn is None:
                 break
+            throttled = False
             try:
                 return function(**request)
             except _failures() as error:
                 failure = _classify(error)
+                throttled = failure.throttled
             finally:
-                self.limiter.in_flight(self.region).release()
+                self.limiter.in_flight(self.region).release(throttled=throttled)
             tries += 1
             unknown = failure.unknown = unknown or failure.unknown
             if tries >= failure.max_tries:
@@ -123,7 +125,7 @@ class RetryingCaller:
             if turn.wait:
                 clock.sleep(turn.wait)
             while self.limiter.is_valid(action, self.region, turn):
-                if in_flight.acquire(blocking=False):
+                if in_flight.acquire():
                     return turn
                 if clock.remaining() <= _POLL_SECONDS:
                     return None
