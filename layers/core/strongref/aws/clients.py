@@ -107,6 +107,7 @@ class Clients:
 
     def _make(self, service: str, region: str) -> object:
         # Imported late: this is most of a function's start-up time, and a bad request needs no client.
+        from botocore import __version__ as botocore_version  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
         from botocore.exceptions import BotoCoreError  # noqa: PLC0415
 
@@ -116,6 +117,7 @@ class Clients:
             connect_timeout=_CONNECT_SECONDS.get(service, CONNECT_SECONDS),
             read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=_CONNECTIONS,
+            user_agent=f"strongref Botocore/{botocore_version}",  # as a text: botocore makes its own with each call
         )
         try:
             client = cast("Any", self._session).client(service, region_name=region, config=config)
