@@ -32,7 +32,10 @@ _REPETITIONS = {1: 9, 10: 5, 100: 5}
 _JUDGED, _MOST = 100, 1.0
 _ONE_SECONDS = 0.09
 _WHY = """Each value is verified: an event by CloudFormation, a change by a fence, an import by a second look. Most of
-these calls depend on the one before."""
+these calls depend on the one before. A hundred values need a hundred calls and more, each with 1.2 ms of one
+processor's time in botocore, so they take 130 ms however many are in flight. Tried: 16, 24, 32, 50 and 100 of them (24
+are as fast as 100), a user agent of our own, which takes a tenth off a call and stayed, and no validation of requests,
+which takes nothing off. Our own code is 7% of a call."""
 
 
 def run(bench: Bench) -> Data:

@@ -68,13 +68,11 @@ def _install(commands: Commands) -> None:
     uninstall.add_argument("--bucket", metavar="PREFIX", help="the prefix, if install had one")
     purged = "also delete the code, and the buckets that install created"
     uninstall.add_argument("--purge", action="store_true", help=purged)
-    add_yes(uninstall)
-    for command in (install, uninstall):
-        add_dry_run(command)
+    add_options(uninstall, add_yes, add_dry_run)
+    add_dry_run(install)
     for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
         command.add_argument("--stack", default="strongref", help="the stack's name; by default strongref")
-        add_options(command, add_regions, add_output)
-        command.set_defaults(run=f"install.commands:{function}")
+        add_options(command, add_regions, add_output, run=f"install.commands:{function}")
 
 
 def _list(commands: Commands) -> None:
@@ -84,8 +82,7 @@ def _list(commands: Commands) -> None:
     add_consumer(exports, f"only exports for this consumer; {ALL} for shared exports")
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
-    add_output(exports)
-    exports.set_defaults(run="overview.commands:list_exports")
+    add_options(exports, add_output, run="overview.commands:list_exports")
 
 
 def _who(commands: Commands) -> None:
@@ -97,8 +94,7 @@ def _who(commands: Commands) -> None:
     )
     who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
-    add_options(who, add_regions, add_output)
-    who.set_defaults(run="overview.commands:show_who")
+    add_options(who, add_regions, add_output, run="overview.commands:show_who")
 
 
 def _graph(commands: Commands) -> None:
@@ -107,15 +103,13 @@ def _graph(commands: Commands) -> None:
     default = "the output format; by default from the file's name, or mermaid"
     graph.add_argument("--output", choices=formats, help=default)
     graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    add_regions(graph)
-    graph.set_defaults(run="graph.command:show_graph")
+    add_options(graph, add_regions, run="graph.command:show_graph")
 
 
 def _order(commands: Commands) -> None:
     order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
     order.add_argument("--delete", action="store_true", help="show the order of deletion")
-    add_options(order, add_regions, add_output)
-    order.set_defaults(run="graph.command:show_order")
+    add_options(order, add_regions, add_output, run="graph.command:show_order")
 
 
 def _check(commands: Commands) -> None:
@@ -134,16 +128,14 @@ def _check(commands: Commands) -> None:
     check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
-    add_options(check, add_profile, add_output)
-    check.set_defaults(run="check.command:check_deployment", extra="manifests")
+    add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="manifests")
 
 
 def _doctor(commands: Commands) -> None:
     doctor = add_command(commands, "doctor", "find what is wrong in stored data, and repair what is safe")
     add_regions(doctor)
     doctor.add_argument("--fix", action="store_true", help="show the findings, then repair what is safe")
-    add_options(doctor, add_yes, add_output)
-    doctor.set_defaults(run="doctor.command:examine")
+    add_options(doctor, add_yes, add_output, run="doctor.command:examine")
 
 
 def _release(commands: Commands) -> None:
@@ -159,8 +151,7 @@ def _release(commands: Commands) -> None:
     consumer = "the importing stack; stack:NAME if manifests have the same name"
     release.add_argument("--consumer", required=True, help=consumer)
     release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
-    add_options(release, add_dry_run, add_yes, add_regions, add_output)
-    release.set_defaults(run="doctor.releasing:release_claim")
+    add_options(release, add_dry_run, add_yes, add_regions, add_output, run="doctor.releasing:release_claim")
 
 
 def _forget(commands: Commands) -> None:
@@ -174,16 +165,14 @@ def _forget(commands: Commands) -> None:
     forget.add_argument("gone", metavar="REGION", help="the region that is out of reach")
     forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
     add_region(forget, "the region of the stack")
-    add_options(forget, add_profile, add_dry_run, add_yes, add_output)
-    forget.set_defaults(run="doctor.forget_command:forget_region")
+    add_options(forget, add_profile, add_dry_run, add_yes, add_output, run="doctor.forget_command:forget_region")
 
 
 def _republish(commands: Commands) -> None:
     republish = add_command(commands, "republish", "restore deleted values from their records")
     republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
     republish.add_argument("--key", help="only this export, or everything in the map of this name")
-    add_options(republish, add_regions, add_output)
-    republish.set_defaults(run="doctor.republishing:republish_exports")
+    add_options(republish, add_regions, add_output, run="doctor.republishing:republish_exports")
 
 
 def _lookup(commands: Commands) -> None:
@@ -201,16 +190,14 @@ def _lookup(commands: Commands) -> None:
     repeatable(lookup, "--tag", "a tag, instead of the physical ID; repeatable", metavar="KEY=VALUE")
     repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
     repeatable(lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME")
-    add_options(lookup, add_region, add_account, add_profile, add_output)
-    lookup.set_defaults(run="lookup:look_up")
+    add_options(lookup, add_region, add_account, add_profile, add_output, run="lookup:look_up")
 
 
 def _objects(commands: Commands) -> None:
     objects = add_command(commands, "objects", "list and print exported objects")
     below = objects.add_subparsers(required=True, metavar="COMMAND")
     every = add_command(below, "list", "list objects and their keys")
-    add_options(every, add_regions, _channel, add_output)
-    every.set_defaults(run="objects.commands:list_objects")
+    add_options(every, add_regions, _channel, add_output, run="objects.commands:list_objects")
     show = add_command(below, "show", "print one object as a tree")
     export = add_command(below, "export", "print one object as JSON or as shell variables")
     for each in (show, export):

@@ -29,7 +29,8 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     properties = pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:
         raise UsageError(f"--property {empty[0]} must not be empty")
-    arns = any(map(_names_account, (args.physical_id or "", args.arn or "", *properties.values())))
+    parts = SEPARATOR.join((args.physical_id or "", args.arn or "", *properties.values())).split(SEPARATOR)
+    arns = any(arn.has_account_id for arn in map(Arn.parse, parts) if arn)  # of resources in a certain account
     query = ResourceQuery(
         args.type,
         physical_id=args.physical_id,
@@ -71,8 +72,3 @@ def _found(finder: Finder, query: ResourceQuery, names: list[str]) -> tuple[str,
 
 def _text(value: AnyJson) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _names_account(text: str) -> bool:
-    """Whether a text, or a part of a composite identifier, is the ARN of a resource in a certain account."""
-    return any(arn.has_account_id for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)

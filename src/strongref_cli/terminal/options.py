@@ -137,10 +137,13 @@ def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:
     options.add_argument(flag, action="append", default=[], help=summary, **more)
 
 
-def add_options(command: argparse.ArgumentParser, *options: Callable[[argparse.ArgumentParser], None]) -> None:
-    """Add options that many commands have, in this order."""
+def add_options(
+    command: argparse.ArgumentParser, *options: Callable[[argparse.ArgumentParser], None], **run: str
+) -> None:
+    """Add options that many commands have, in this order, and what runs the command, if that is given."""
     for add in options:
         add(command)
+    command.set_defaults(**run)
 
 
 def add_regions(command: argparse.ArgumentParser) -> None:

@@ -84,7 +84,8 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
             if targets:
                 fields.append(FieldTargets(location, targets))
     strays = [path for path in _strays(kind, spec) if path not in known]
-    problems += [_stray(kind, subject, path) for path in strays if not _below(path, wrong_types)]
+    outermost = [path for path in strays if wrong_types.isdisjoint(path[:length] for length in range(1, len(path)))]
+    problems += [_stray(kind, subject, path) for path in outermost]
     order = {path: number for number, (path, _) in enumerate(values_in(spec, ("spec",)))}
     fields.sort(key=lambda each: order[*each.location.container, each.location.field.reference_step])
     return CheckedObject(tuple(fields), tuple(problems), referring=referring or bool(strays))
@@ -126,10 +127,6 @@ def _is_similar(kind: Kind, steps: tuple[str, ...], key: str) -> bool:
 def _steps(path: DocumentPath) -> tuple[str, ...]:
     """The keys below `spec`, without positions in lists."""
     return tuple(step for step in path[1:] if isinstance(step, str))
-
-
-def _below(path: DocumentPath, paths: set[DocumentPath]) -> bool:
-    return any(path[:length] in paths for length in range(1, len(path)))
 
 
 def _containers(

@@ -73,7 +73,8 @@ class JsonSerializationContext(Collector):
     def _pieces(self, at: Path, value: AnyJson, lists: Collection[Path]) -> Iterator[Text]:
         """The text of the JSON at a path, with unresolved values in between."""
         if at in lists and self._is_unresolved(value):
-            items = value if is_function(value) else [_without_quotes(item) for item in value]
+            escaped = (json.dumps(item)[1:-1] if isinstance(item, str) else item for item in value)
+            items = value if is_function(value) else list(escaped)
             yield from ('["', {"Fn::Join": ['", "', items]}, '"]')
         elif is_function(value):
             yield from ('"', value, '"')
@@ -198,10 +199,6 @@ def _parsed(text: str, name: str) -> Mapping[str, Any]:
             return tree
         problem = "its JSON is not an object"
     raise UnreadableError(name, problem)
-
-
-def _without_quotes(item: Text) -> Text:
-    return json.dumps(item)[1:-1] if isinstance(item, str) else item
 
 
 def _holds_function(value: object) -> bool:
