@@ -75,19 +75,19 @@ def _events(world: World, many: int, *, changes: bool) -> Iterator[tuple[str, bo
                 yield f"{verb} {named}", cold, started + outcome.seconds
 
 
-def render(data: Data) -> list[str]:
-    """The time of each event by size, and its price."""
+def render(data: Data, what: str = "") -> list[str]:
+    """The time of each event by size, and its price; of exports or imports only, or of all."""
     found = {(row["event"], row["cold"], row["megabytes"]): row["seconds"] for row in data["rows"]}
     sizes = sorted({size for _, _, size in found})
     rows = [
         (event, "cold" if cold else "warm", *(_cell(found[event, cold, size], size) for size in sizes))
-        for event, cold in dict.fromkeys((event, cold) for event, cold, _ in found)
+        for event, cold in dict.fromkeys((event, cold) for event, cold, _ in found if what in event)
     ]
     return table(["Event", "", *(f"{number(size)} MB" for size in sizes)], rows)
 
 
 def _cell(taken: float, size: int) -> str:
-    return f"{seconds(taken)} ({taken * size / 1024:.2f} GB-s)"
+    return f"{seconds(taken)} ({taken * size / 1024:.2f})"
 
 
 def verdicts(_data: Data) -> list[Verdict]:

@@ -53,7 +53,7 @@ A record has all values of an Export, 50 here, and ten records come with one cal
 a hundred (AWS: DescribeParameters, MaxResults; GetResources, ResourcesPerPage), whatever Export they belong to. So a
 region's records take 3 calls, its tags 13 and its dates 25, and these follow each other, because each page names the
 next. The regions and the kinds of calls do not wait for each other, but one process makes all calls and reads all
-responses.
+responses. Tried: the same pages without the dates, which are half of the calls. They take 1.7 times the records' time.
 """
 
 _LIST = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import calls, latency, memory
@@ -57,7 +58,8 @@ From the start of a process to its first response. The row boto3 creates a clien
 _MEMORY = """\
 Lambda gives a function a share of a processor by its memory, 1,769 MB being a whole one. With such a share, an event
 takes this time, and costs so many gigabytes of memory times seconds. 1,024 MB is the default: a cold function is more
-than four times as fast as with 256 MB, and costs less. A change mostly waits, and costs about a hundredth of a cent.
+than four times as fast as with 256 MB, and costs less. A change waits most of its time, and costs about a hundredth of
+a cent.
 """
 
 _METHOD = """\
@@ -258,6 +260,6 @@ _SECTIONS: Sequence[tuple[str, Sequence[str], str, Callable[..., list[str]]]] = 
     ("Calls", ("calls",), _CALLS, _calls),
     ("", ("growth",), "", _growth),
     ("Startup and memory", ("startup",), _STARTUP, _startup),
-    ("Memory", ("memory",), _MEMORY, memory.render),
+    ("Memory", ("memory",), _MEMORY, partial(memory.render, what="export")),
     ("Reading", ("overview", "resolving"), "", _reading),
 )

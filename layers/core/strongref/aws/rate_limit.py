@@ -42,8 +42,7 @@ RATE_OF_ACTION = {action: rate for rate, actions in _ACTIONS_OF_RATE.items() for
 
 FIRST_IN_FLIGHT, IN_FLIGHT = 10, 24
 """Calls that a process makes at the same time in one region, at most: at first, and one more after each call that is
-not throttled. With more than 24, 100 values take no less time, because the processor is busy. With all of them at
-first, AWS throttles calls of others in the account nearly twice as often (docs/performance.md)."""
+not throttled. With more than 24, 100 values take no less time, because the processor is busy (docs/performance.md)."""
 
 _BURST_SECONDS = 1.0
 """Calls of so many seconds may be made at once after a rest, so a small event does not wait."""
