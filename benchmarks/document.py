@@ -48,7 +48,7 @@ def render(folder: Path) -> str:
     results = {name: found for name in TABLES if (found := load(name, folder))}
     lines = ["# All tables of the benchmarks", "", *_INTRODUCTION.strip().splitlines(), "", "## Targets", ""]
     judged = [verdict for name, result in results.items() for verdict in TABLES[name].verdicts(result["data"])]
-    lines += [*_verdicts(judged), "", "## Method", "", *_METHOD.strip().splitlines()]
+    lines += [*verdicts(judged), "", "## Method", "", *_METHOD.strip().splitlines()]
     for name, result in results.items():
         lines += ["", f"## {TABLES[name].TITLE}", ""]
         for paragraph in TABLES[name].METHOD.split("\n\n"):
@@ -64,11 +64,15 @@ def _under(result: Mapping[str, Any]) -> str:
     return f"{quick}Measured on {result['date']}: {versions}; {result['machine']}."
 
 
-def _verdicts(judged: Sequence[Verdict]) -> list[str]:
+def verdicts(judged: Sequence[Verdict]) -> list[str]:
+    """Targets, whether they are met, and why not."""
     words = {True: "met", False: "**not met**", None: "not measured"}
     lines = table(["Target", "", "Measured"], [(each.target, words[each.met], each.measured) for each in judged])
-    for each in judged:
-        if each.why:
-            lines += ["", *wrap(f"Not met: {each.target}. {' '.join(each.why.split())}")]
-        lines += ["", *(f"- {miss}" for miss in each.misses)] if each.misses else []
+    reasons = dict.fromkeys(each.why for each in judged if each.why)
+    for why in reasons:
+        missed = [each for each in judged if each.why == why]
+        named = "Not met: " + "; ".join(each.target for each in missed) if len(reasons) > 1 else "Why not"
+        lines += ["", *wrap(f"{named}. {' '.join(why.split())}")]
+        misses = [f"- {miss}" for each in missed for miss in each.misses]
+        lines += ["", *misses] if misses else []
     return lines

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, latency, memory
+from benchmarks import calls, latency, memory, overview
 from benchmarks.bench import Data, load
+from benchmarks.document import verdicts
 from benchmarks.sides import NEWEST, OURS, STRONG
 from benchmarks.tables import median, megabytes, milliseconds, number, ratios, seconds, table
 
@@ -148,7 +149,7 @@ def _latency(data: Data) -> list[str]:
 
     keys = sorted({("runs", what, count) for what, count, _ in found["runs"] if count in (1, _VALUES)})
     keys += sorted({("cpu", what, count) for what, count, _ in found["cpu"] if count == _VALUES})
-    return _compared(data, "Create", keys, cell, label)
+    return [*_compared(data, "Create", keys, cell, label), "", *verdicts(latency.verdicts(data))]
 
 
 def slower(data: Data, starts: Data) -> str:
@@ -236,7 +237,8 @@ def _reading(listing: Data, resolving: Data) -> list[str]:
     largest = max((row for row in resolving["rows"] if row["side"] == "once"), key=lambda row: int(row["tokens"]))
     what = f"`resolve`: {number(largest['tokens'])} values of {resolving['stacks']} stacks"
     rows.append((what, number(max(largest["calls"])), seconds(largest["seconds"])))
-    return table(["", "Calls", "Time"], rows)
+    judged = [each for each in overview.verdicts(listing) if "records" in each.target]
+    return [*table(["", "Calls", "Time"], rows), "", *verdicts(judged)]
 
 
 def _growth(data: Data) -> list[str]:
