@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, latency, memory, overview
+from benchmarks import calls, latency, memory, overview, sharing
 from benchmarks.bench import Data, load
 from benchmarks.document import verdicts
 from benchmarks.sides import NEWEST, OURS, STRONG
@@ -36,7 +36,7 @@ each call three times, and then fail. The limit is the shortest time that the qu
 
 _SHARING = """\
 Another caller in the account makes calls at a third of the quota. During a deployment, AWS throttles this share of its
-calls:
+calls, in six runs together, and in the best and the worst:
 """
 
 _LATENCY = """\
@@ -126,7 +126,7 @@ def _sharing(data: Data) -> list[str]:
 
     def cell(key: tuple[str, int], side: str) -> str:
         row = found[*key, side]
-        share = f"{row['throttled'] / row['made']:.0%}"
+        share = sharing.share(row)
         return f"{share}; fails with {number(row['done'])} done" if row["failed"] else share
 
     keys = sorted({key[:2] for key in found if key[1] == _VALUES})

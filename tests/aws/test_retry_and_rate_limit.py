@@ -333,7 +333,7 @@ def test_a_region_has_so_many_calls_in_flight_and_no_more() -> None:
         thread.start()
     for _ in range(FIRST_IN_FLIGHT):
         assert begun.acquire(timeout=60)
-    assert not limiter.in_flight(REGION).acquire()
+    assert not limiter.in_flight[REGION].acquire()
     assert len(running) == FIRST_IN_FLIGHT
     for _ in range(IN_FLIGHT - FIRST_IN_FLIGHT):  # Each that ends has its place taken, and one more.
         may_end.release()
@@ -341,8 +341,8 @@ def test_a_region_has_so_many_calls_in_flight_and_no_more() -> None:
         assert begun.acquire(timeout=60)
     may_end.release()
     assert begun.acquire(timeout=60)
-    assert not limiter.in_flight(REGION).acquire()
-    assert limiter.in_flight("us-east-1").acquire()
+    assert not limiter.in_flight[REGION].acquire()
+    assert "us-east-1" not in limiter.in_flight
     may_end.release(3 * IN_FLIGHT)
     for thread in threads:
         thread.join(60)
@@ -353,7 +353,7 @@ def test_a_throttled_call_takes_back_what_a_region_may_have_more_in_flight_than_
     limiter, clock = RateLimiter(RateLimits()), FakeClock()
     for _ in range(IN_FLIGHT):
         RetryingCaller(REGION, limiter, clock).call("GetParameters", lambda: None)
-    in_flight = limiter.in_flight(REGION)
+    in_flight = limiter.in_flight[REGION]
     assert sum(in_flight.acquire() for _ in range(2 * IN_FLIGHT)) == IN_FLIGHT
     for _ in range(IN_FLIGHT):
         in_flight.release()

@@ -114,7 +114,7 @@ def test_sharing_is_met_by_a_share_up_to_the_larger_one_next_to_the_cdks_handler
 ) -> None:
     sides = {OURS: (100, throttled, failed), STRONG: (10, 0, 1), NEWEST: (10, 2, 1)}
     rows = [
-        {"side": side, "what": "exports", "n": 10, "made": made, "throttled": count, "failed": failures}
+        {"side": side, "what": "exports", "n": 10, "made": [made, made], "throttled": [0, count], "failed": failures}
         for side, (made, count, failures) in sides.items()
     ]
     (verdict,) = sharing.verdicts({"titles": dict.fromkeys(sides, ""), "without": "", "rows": rows})

@@ -59,7 +59,11 @@ class _Unlimited:
     def is_valid(self, *_: object) -> bool:
         return True
 
-    def in_flight(self, _region: str) -> Any:
+    @property
+    def in_flight(self) -> Any:
+        return self
+
+    def setdefault(self, *_: object) -> Any:
         return self
 
     def acquire(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.properties import parse_number
@@ -132,11 +132,13 @@ class Turn(NamedTuple):
     slowdowns: int  # how many times the rate had been lowered when the turn was given
 
 
+@dataclass(eq=False, slots=True)
 class InFlight:
     """What a call holds while it is made: as many as a region may have at the same time can."""
 
-    def __init__(self) -> None:
-        self._most, self._now, self._lock = FIRST_IN_FLIGHT, 0, threading.Lock()
+    _most: int = FIRST_IN_FLIGHT
+    _now: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def acquire(self) -> bool:
         """Whether the call may be made now."""
@@ -157,12 +159,8 @@ class RateLimiter:
     def __init__(self, limits: RateLimits) -> None:
         self._limits = limits
         self._buckets: dict[tuple[str, str], _Bucket] = {}
-        self._in_flight: dict[str, InFlight] = {}
+        self.in_flight: dict[str, InFlight] = {}  # by region
         self._lock = threading.Lock()
-
-    def in_flight(self, region: str) -> InFlight:
-        with self._lock:
-            return self._in_flight.setdefault(region, InFlight())
 
     def take(self, action: str, region: str, now: datetime, within: float, chance: float = 0.0) -> Turn | None:
         """Take a turn: how long to wait before the call.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
+from strongref.aws.rate_limit import InFlight
 from strongref.errors import OUT_OF_TIME
 
 if TYPE_CHECKING:
@@ -96,11 +97,12 @@ class RetryingCaller:
             CallFailedError: it never has botocore's error in its context, since that may quote values.
         """
         failure = CallFailedError(OUT_OF_TIME)
+        in_flight = self.limiter.in_flight.setdefault(self.region, InFlight())
         tries = 0
         unknown = False
         while True:
             self.clock.before_call(action)
-            turn = self._begin(action)
+            turn = self._begin(action, in_flight)
             if turn is None:
                 break
             throttled = False
@@ -110,7 +112,7 @@ class RetryingCaller:
                 failure = _classify(error)
                 throttled = failure.throttled
             finally:
-                self.limiter.in_flight(self.region).release(throttled=throttled)
+                in_flight.release(throttled=throttled)
             tries += 1
             unknown = failure.unknown = unknown or failure.unknown
             if tries >= failure.max_tries:
@@ -118,9 +120,9 @@ class RetryingCaller:
             self._wait_before_retry(action, turn, failure, tries)
         raise failure  # Outside of the except block, so botocore's error is not in its context.
 
-    def _begin(self, action: str) -> Turn | None:
+    def _begin(self, action: str, in_flight: InFlight) -> Turn | None:
         """Wait until the call may be made, and count it as in flight; None, at once, if that is after the deadline."""
-        in_flight, clock = self.limiter.in_flight(self.region), self.clock
+        clock = self.clock
         while turn := self.limiter.take(action, self.region, clock.now(), clock.remaining(), self.jitter()):
             if turn.wait:
                 clock.sleep(turn.wait)

@@ -26,6 +26,7 @@ from strongref.protocol.plan import (
     show,
 )
 from strongref.protocol.ports import BATCH, Store
+from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.stored_exports import ExportIdentity, split_tags
 from strongref.refusals import ForeignParameterError
 
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 OTHER_TYPE = "HierarchyTypeMismatchException"
 """The code of an overwrite that would change a parameter's type (AWS: PutParameter)."""
 
-Call = Callable[[], object]
-Step = Sequence[Call]
+Step = Sequence[Callable[[], object]]
 """Calls that do not depend on each other."""
 
 
@@ -182,12 +182,7 @@ def write_record(
     steps: list[Step] = [writes[:-1], writes[-1:], *([each] for each in deletes)]
     decisive = 1 if writes[1:] else 0  # the head's, or the first deletion
     for number, step in enumerate(filter(None, steps)):
-        yield [partial(_call_each, begins, step[0], recorded)] if number == decisive else step
-
-
-def _call_each(*calls: Call) -> None:
-    for call in calls:
-        call()
+        yield [partial(in_turn, [[begins, step[0], recorded]])] if number == decisive else step
 
 
 def report(region: str, plan: ExportPlan) -> None:
