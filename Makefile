@@ -83,7 +83,7 @@ largest: setup ## The largest explorations where reads lag; needs several GB of 
 fuzz: setup ## Long random histories of deployments that overlap, crash and repeat|5 min
 	STRONGREF_FUZZ_STEPS=100000 STRONGREF_FUZZ_SEED=$$(date +%s) $(BIN)/pytest tests/protocol/test_fuzz.py -k long_histories -s
 
-bench: setup ## Measures, and writes docs/performance.md and benchmarks/results|20 min
+bench: setup ## Measures, and writes docs/performance.md and benchmarks/results|30 min
 	$(BIN)/python -m benchmarks
 
 lint: setup ## ruff, mypy, cfn-lint, `sam validate`|1 min

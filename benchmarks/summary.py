@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import calls, latency, memory, overview, sharing
 from benchmarks.bench import Data, load
-from benchmarks.document import verdicts
+from benchmarks.document import verdicts, wrap
 from benchmarks.sides import NEWEST, OURS, STRONG
 from benchmarks.tables import median, megabytes, milliseconds, number, ratios, seconds, table
 
@@ -167,7 +167,8 @@ def slower(data: Data, starts: Data) -> str:
     listed |= {"a cold function": max(cold)} if max(cold, default=0) > 1 else {}
     if not listed:
         return ""
-    return _SLOWER.format(listed=", ".join(f"{times:.1f} times ({what})" for what, times in listed.items()))
+    text = _SLOWER.format(listed=", ".join(f"{times:.1f} times ({what})" for what, times in listed.items()))
+    return "\n".join(wrap(" ".join(text.split()))) + "\n"
 
 
 def _count_and_what(key: tuple[str, int]) -> str:

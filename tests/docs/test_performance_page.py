@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from benchmarks import calls, document, latency, overview, quota, sharing, summa
 from benchmarks.__main__ import PAGE, REPORT, RESULTS, main
 from benchmarks.document import TABLES
 from benchmarks.installing import CDK, ROOT
+from benchmarks.processes import Process
 from benchmarks.sides import NEWEST, OURS, STRONG
 
 _FILES = sorted(RESULTS.glob("*.json"))
@@ -179,3 +181,22 @@ def test_a_quick_run_measures_and_writes_elsewhere_without_node(tables: list[str
         "report.md",
     ]
     assert {path: path.read_bytes() for path in before} == before
+
+
+_BUSY = """
+import json, os, sys, time
+os.write(int(sys.argv[1]), b'{"ready": true}\\n')
+for line in sys.stdin:
+    began = time.monotonic()
+    while time.process_time() < 0.2:
+        pass
+    found = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time(), "error": None, "peak_kb": 0}
+    os.write(int(sys.argv[1]), json.dumps(found).encode() + b"\\n")
+"""
+
+
+def test_a_function_has_no_more_of_a_processor_than_its_memory_gives_it() -> None:
+    with Process([sys.executable, "-c", _BUSY], {}, processor=0.25) as function:
+        ran = function.send({})
+    assert ran.cpu_seconds >= 0.2
+    assert ran.cpu_seconds / ran.seconds < 0.4
