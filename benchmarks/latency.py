@@ -96,32 +96,26 @@ def _create(world: World, count: int) -> Sequence[tuple[str, _Sample]]:
 
 def render(data: Data) -> list[str]:
     """Medians, and ours over theirs."""
-    titles, found = data["titles"], runs_of(data)
+    titles = data["titles"]
     theirs = [key for key in (STRONG, NEWEST) if key in titles]
     header = ["Create", "N", titles[OURS]]
     for key in theirs:
         header += [titles[key], "ratio"]
     rows = []
-    for what, count in dict.fromkeys((what, count) for what, count, _ in found):
-        ours = found[what, count, OURS]
-        row: list[object] = [what, number(count), spread(ours, milliseconds)]
-        for key in theirs:
-            row += [spread(found[what, count, key], milliseconds), spread(ratios(ours, found[what, count, key]))]
-        rows.append(row)
-    cpu = runs_of(data, "cpu")
-    for what, count in dict.fromkeys((what, count) for what, count, _ in cpu):
-        ours = cpu[what, count, OURS]
-        row = [f"{what}, CPU per call", number(count), spread(ours, fraction)]
-        for key in theirs:
-            row += [spread(cpu[what, count, key], fraction), spread(ratios(ours, cpu[what, count, key]))]
-        rows.append(row)
+    for part, (shown, suffix) in PARTS.items():
+        found = runs_of(data, part)
+        for what, count in dict.fromkeys((what, count) for what, count, _ in found):
+            ours = found[what, count, OURS]
+            row: list[object] = [what + suffix, number(count), spread(ours, shown)]
+            for key in theirs:
+                row += [spread(found[what, count, key], shown), spread(ratios(ours, found[what, count, key]))]
+            rows.append(row)
     without = ["", f"The CDK's columns are missing: {data['without']}."] if data["without"] else []
     return [*table(header, rows), *without]
 
 
-def fraction(given: float) -> str:
-    """Seconds, in hundredths of a millisecond."""
-    return f"{given * 1000:.2f} ms"
+PARTS = {"runs": (milliseconds, ""), "cpu": (lambda given: f"{given * 1000:.2f} ms", ", CPU per call")}
+"""What is measured of a creation: how it is shown, and what its rows are called in addition."""
 
 
 def verdicts(data: Data) -> list[Verdict]:

@@ -19,7 +19,7 @@ from benchmarks.world import rates
 from tests.support.local_ssm.control import LocalSsm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
 
 TITLE = "Overview"
@@ -220,14 +220,10 @@ def render(data: Data) -> list[str]:
         row += [" or ".join(map(number, calls)), number(max(calls) / data["cases"][case]["regions"])]
         for paced in (False, True):
             each, records = found.get((case, side, paced)), found[case, "records", paced]
-            row += [spread(each["runs"], seconds), _over(each["runs"], records["runs"])] if each else [NONE, NONE]
+            over = ratios(each["runs"], records["runs"][: len(each["runs"])]) if each else []
+            row += [spread(each["runs"], seconds), spread(over)] if each else [NONE, NONE]
         rows.append(row)
     return table(header, rows)
-
-
-def _over(runs: Sequence[float], others: Sequence[float]) -> str:
-    """Ratios of as many turns as there are."""
-    return spread([one / other for one, other in zip(runs, others, strict=False)])
 
 
 def verdicts(data: Data) -> list[Verdict]:
@@ -241,12 +237,12 @@ def verdicts(data: Data) -> list[Verdict]:
         Verdict(
             f"List 5,000 values in 4 regions in at most {_MOST_OVER_RECORDS} times the time of reading their records",
             is_met,
-            f"{spread(listed, seconds)} to {spread(records, seconds)}: {_over(listed, records)}",
+            f"{spread(listed, seconds)} to {spread(records, seconds)}: {spread(ratios(listed, records))}",
             "" if is_met else _WHY,
         ),
         Verdict(
             f"List 5,000 values in at most {_MOST_OVER_PAGES} times the time of the pages that have them",
             max(ratios(listed, pages)) <= _MOST_OVER_PAGES,
-            f"{spread(listed, seconds)} to {spread(pages, seconds)}: {_over(listed, pages)}",
+            f"{spread(listed, seconds)} to {spread(pages, seconds)}: {spread(ratios(listed, pages))}",
         ),
     ]

@@ -134,18 +134,17 @@ def _sharing(data: Data) -> list[str]:
 
 
 def _latency(data: Data) -> list[str]:
-    found = {part: latency.runs_of(data, part) for part in ("runs", "cpu")}
-    shown = {"runs": milliseconds, "cpu": latency.fraction}
+    found = {part: latency.runs_of(data, part) for part in latency.PARTS}
 
     def cell(key: tuple[str, str, int], side: str) -> str:
         part, what, count = key
         ours, runs = found[part][what, count, OURS], found[part][what, count, side]
-        taken, times = shown[part](median(runs)), ratios(ours, runs)
+        taken, times = latency.PARTS[part][0](median(runs)), ratios(ours, runs)
         return taken if side == OURS else f"{taken} ({min(times):.1f}-{max(times):.1f})"
 
     def label(key: tuple[str, str, int]) -> str:
         part, what, count = key
-        return _count_and_what((what, count)) + (", CPU per call" if part == "cpu" else "")
+        return _count_and_what((what, count)) + latency.PARTS[part][1]
 
     keys = sorted({("runs", what, count) for what, count, _ in found["runs"] if count in (1, _VALUES)})
     keys += sorted({("cpu", what, count) for what, count, _ in found["cpu"] if count == _VALUES})

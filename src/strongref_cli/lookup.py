@@ -29,8 +29,8 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     properties = pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:
         raise UsageError(f"--property {empty[0]} must not be empty")
-    parts = SEPARATOR.join((args.physical_id or "", args.arn or "", *properties.values())).split(SEPARATOR)
-    arns = any(arn.has_account_id for arn in map(Arn.parse, parts) if arn)  # of resources in a certain account
+    given = (args.physical_id or "", args.arn or "", *properties.values())  # each may have several parts
+    arns = any(arn.has_account_id for text in given for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)
     query = ResourceQuery(
         args.type,
         physical_id=args.physical_id,

@@ -139,11 +139,7 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
             values,
             partial(_path_in_exports, name),
             joins_lists=True,
-            cut=tuple(
-                full
-                for path in values
-                if len(full := "-".join((name, *path))) == EXPORT_NAME_LIMIT and _CUT.fullmatch(full)
-            ),
+            cut=tuple(full for path in values if _is_cut(full := "-".join((name, *path)))),
             stacks=tuple(stacks[name]),
         )
         for name, values in sorted(found.items())
@@ -238,3 +234,7 @@ def _grouped(values: Mapping[Path, Value], origin: str, check: Callable[[Path], 
         return path
 
     return [StoredObject(name, origin, each, checked) for name, each in sorted(found.items())]
+
+
+def _is_cut(name: str) -> bool:
+    return len(name) == EXPORT_NAME_LIMIT and _CUT.fullmatch(name) is not None

@@ -73,8 +73,9 @@ class JsonSerializationContext(Collector):
     def _pieces(self, at: Path, value: AnyJson, lists: Collection[Path]) -> Iterator[Text]:
         """The text of the JSON at a path, with unresolved values in between."""
         if at in lists and self._is_unresolved(value):
-            escaped = (json.dumps(item)[1:-1] if isinstance(item, str) else item for item in value)
-            items = value if is_function(value) else list(escaped)
+            items: Any = value
+            if not is_function(value):
+                items = [json.dumps(item)[1:-1] if isinstance(item, str) else item for item in value]
             yield from ('["', {"Fn::Join": ['", "', items]}, '"]')
         elif is_function(value):
             yield from ('"', value, '"')

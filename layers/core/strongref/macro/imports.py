@@ -110,5 +110,9 @@ def _halved(bits: str, names: list[str], sizes: Mapping[str, int]) -> list[tuple
         return [(bits, names)] if names else []
     halves: dict[str, list[str]] = {"0": [], "1": []}
     for name in names:
-        halves[f"{int.from_bytes(sha256(name.encode()).digest()):0256b}"[len(bits)]].append(name)
+        halves[_bits(name)[len(bits)]].append(name)
     return [part for bit, half in halves.items() for part in _halved(bits + bit, half, sizes)]
+
+
+def _bits(name: str) -> str:
+    return f"{int.from_bytes(sha256(name.encode()).digest(), 'big'):0256b}"
