@@ -128,7 +128,7 @@ def _check(commands: Commands) -> None:
     check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
-    add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="manifests")
+    add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="check")
 
 
 def _doctor(commands: Commands) -> None:

@@ -190,6 +190,6 @@ def test_what_every_channel_writes_is_a_template_as_it_should_be(world: World) -
         value = stack.import_string(name, type=AT_DEPLOYMENT, weak=weak, via=via)
         target.put_resource(f"Uses{name}", "AWS::SNS::Topic", {"DisplayName": value})
     # cfn-lint takes a second to import, which every run of the tests would wait for.
-    from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]  # noqa: PLC0415
+    from cfnlint.api import ManualArgs, lint  # noqa: PLC0415
 
     assert [str(each) for each in lint(json.dumps(target.template()), config=ManualArgs(regions=[EU]))] == []

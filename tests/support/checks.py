@@ -12,7 +12,7 @@ from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.protocol.stored_exports import StoredExports
 from strongref_cli.check.command import as_json
-from strongref_cli.check.comparison import Comparison, ResourceChange
+from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
 from strongref_cli.check.version import StackVersion, pseudo_parameters
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from strongref.contract.values import Value
     from strongref_cli.check.report import StackReport
     from strongref_cli.check.unknown import Evaluated
+    from strongref_cli.check.updates import ResourceChange
 
 EU, US = "eu-west-1", "us-east-1"
 STACK = StackArn.parse(NETWORK)

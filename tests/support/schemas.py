@@ -24,7 +24,7 @@ def validate(name: str, document: Mapping[str, Any]) -> None:
 def schema_of_type(type_name: str) -> Any:
     """CloudFormation's own, in the region that has every type."""
     # cfn-lint takes a second to import, which every run of the tests would wait for.
-    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]  # noqa: PLC0415
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # noqa: PLC0415
 
     return PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", type_name)
 

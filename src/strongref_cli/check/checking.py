@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.text import some
-from strongref_cli.check.comparison import Comparison, ResourceChange
+from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
 from strongref_cli.check.errors import NoSuchStackError
 from strongref_cli.check.expansion import expand
 from strongref_cli.check.parameters import new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import StackFinding, StackReport, Verdict
+from strongref_cli.check.resource_types import types_in
+from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion
 from strongref_toolkit.cloudformation import NESTED_STACK
 
@@ -53,7 +55,7 @@ class StackCheck:
                 f"The template has {some(expanded.left)}, which only CloudFormation carries out: create a change set."
             )
             return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
-        comparison = Comparison(stack.version, StackVersion.of(expanded.template, names))
+        comparison = self._compared(stack, StackVersion.of(expanded.template, names))
         return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
 
     def change_set(self, name: str, change_set: str) -> StackReport:
@@ -65,7 +67,7 @@ class StackCheck:
         """
         stack = self._existing(name)
         found = self.reader.change_set(stack, change_set)
-        comparison = Comparison(stack.version, found.version, found.changes)
+        comparison = self._compared(stack, found.version, found.changes)
         return self._change_set(stack, found, self._operation(stack, comparison, found.nested))
 
     def deletion(self, name: str) -> StackReport:
@@ -78,6 +80,11 @@ class StackCheck:
         stack = self._existing(name)
         return self._deletion(stack, self._tree(str(stack.arn), deleted=True))
 
+    def _compared(
+        self, stack: DeployedStack, new: StackVersion, changes: Mapping[str, ResourceChange] | None = None
+    ) -> Comparison:
+        return Comparison(stack.version, new, changes, types_in(self.reader.region))
+
     def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
         """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""
         operation = Operation(frozenset([str(stack.arn)]), frozenset())
@@ -88,7 +95,7 @@ class StackCheck:
             elif below and logical_id in nested:
                 found = self.reader.change_set(below, nested[logical_id])
                 if found.changes:
-                    changed = Comparison(below.version, found.version, found.changes)
+                    changed = self._compared(below, found.version, found.changes)
                     operation |= self._operation(below, changed, found.nested)
             elif comparison.may_change(logical_id):
                 operation |= Operation(self._tree(arn), frozenset())
@@ -103,7 +110,7 @@ class StackCheck:
                 nested.append(self._change_set(below, found, operation))
                 if not found.changes:
                     changes[logical_id] = ResourceChange.NOTHING
-        comparison = Comparison(stack.version, change_set.version, changes)
+        comparison = self._compared(stack, change_set.version, changes)
         report = self._predicted(stack, comparison, operation, change_set.nested)
         return replace(report, nested=(*nested, *report.nested))
 

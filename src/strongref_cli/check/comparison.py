@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from strongref.contract.requests import IMPORT_TYPE
+from strongref.text import some
+from strongref_cli.check.resource_types import TypeOf, unknown_type
 from strongref_cli.check.unknown import Evaluated, Source, SourceKind, Unknown, expression_of, sources_of
+from strongref_cli.check.updates import ResourceChange, Stays, Update, differences
 from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource, resources_in
 from strongref_toolkit.cloudformation import NESTED_STACK
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref_cli.check.updates import Difference
+    from strongref_toolkit.json_values import Json
+
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
 """Resources that only read something: it stays when they are deleted."""
-
-
-class ResourceChange(StrEnum):
-    """What a change set says about a resource. It does not list one that stays as it is."""
-
-    ADDED = "added"
-    REMOVED = "removed"
-    KEPT = "kept"
-    """Changed in place: its physical ID stays."""
-    REPLACED = "replaced"
-    MAYBE_REPLACED = "maybe replaced"
-    NOTHING = "nothing"
-    """A nested stack that is listed, and in which nothing changes."""
-
-
-class Stays(StrEnum):
-    """Whether a value stays the same."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
 
 
 @dataclass
@@ -44,7 +31,8 @@ class Comparison:
     old: StackVersion | None
     new: StackVersion
     changes: Mapping[str, ResourceChange] | None = None  # by logical ID, from a change set; None without one
-    _same: set[str] | None = None
+    type_of: TypeOf = unknown_type
+    _updates: dict[str, Update] | None = field(default=None, init=False, repr=False)  # of the resources of both
 
     def stays(self, old: Evaluated, new: Evaluated) -> Stays:
         """Whether a part of the old template and one of the new template have the same value."""
@@ -54,19 +42,12 @@ class Comparison:
             return Stays.UNKNOWN
         if all(self._is_stable(source) for source in sources_of(new)):
             return Stays.YES
-        return Stays.NO if self._contains_replaced(new) else Stays.UNKNOWN
+        return Stays.NO if self._contains_other(new) else Stays.UNKNOWN
 
     def is_same(self, logical_id: str) -> bool:
         """Whether a resource of both versions stays exactly as it is."""
-        if self.changes is not None:
-            change = self.changes.get(logical_id, ResourceChange.NOTHING)
-            return change is ResourceChange.NOTHING and self._resource(self.old, logical_id) is not None
-        if self._same is None:
-            self._same = set()
-            for each in self.new.order:  # a resource can only be the same if those are that it refers to
-                if self._has_same_definition(each):
-                    self._same.add(each)
-        return logical_id in self._same
+        found = self.update_of(logical_id)
+        return found is not None and found.change is ResourceChange.NOTHING
 
     def leaves(self, logical_id: str) -> bool:
         """Whether CloudFormation deletes a resource, or may: it has left the template, or its condition is false."""
@@ -81,13 +62,25 @@ class Comparison:
         return self._resource(self.old, logical_id) is None
 
     def is_replaced(self, logical_id: str) -> bool:
-        return self.changes is not None and self.changes.get(logical_id) is ResourceChange.REPLACED
+        found = self.update_of(logical_id)
+        return found is not None and found.change is ResourceChange.REPLACED
 
     def may_be_replaced(self, logical_id: str) -> bool:
         """Whether a resource may get another physical ID."""
-        if self.changes is not None:
-            return self.changes.get(logical_id) in (ResourceChange.REPLACED, ResourceChange.MAYBE_REPLACED)
-        return not self.is_same(logical_id)
+        found = self.update_of(logical_id)
+        if found is None:
+            return self.changes is None
+        return found.change in (ResourceChange.REPLACED, ResourceChange.MAYBE_REPLACED)
+
+    def update_of(self, logical_id: str) -> Update | None:
+        """What the update does to a resource of both versions; None if it is in one of them only."""
+        if self._updates is None:
+            self._updates = {}
+            for each in self.new.order:  # What becomes of a resource depends on those that it refers to.
+                old, new = self._resource(self.old, each), self._resource(self.new, each)
+                if old and new:
+                    self._updates[each] = self._update(each, old, new)
+        return self._updates.get(logical_id)
 
     @cached_property
     def outputs(self) -> Mapping[str, ExportedOutput]:
@@ -126,33 +119,44 @@ class Comparison:
         """What may change a value, sorted."""
         return sorted(source for source in sources_of(value) if not self._is_stable(source))
 
-    def _has_same_definition(self, logical_id: str) -> bool:
-        old, new = self._resource(self.old, logical_id), self._resource(self.new, logical_id)
-        if old is None or new is None or old.type == NESTED_STACK or old.exists is not True or new.exists is not True:
-            return False  # the template of a nested stack may change without its URL
-        return old.definition == new.definition and all(self._is_stable(source) for source in new.sources)
+    def _update(self, logical_id: str, old: TemplateResource, new: TemplateResource) -> Update:
+        is_known = old.type == new.type != NESTED_STACK and old.exists is True and new.exists is True
+        kind = self.type_of(new.type) if is_known else None
+        if self.changes is not None:
+            change = self.changes.get(logical_id, ResourceChange.NOTHING)
+            if change not in (ResourceChange.KEPT, ResourceChange.REPLACED):
+                return Update(change)
+            return Update(change, self._differences(old, new), kind, new.properties)
+        if not is_known:  # The template of a nested stack may change without its URL.
+            return Update(ResourceChange.MAYBE_REPLACED)
+        if old.definition == new.definition and all(self._is_stable(source) for source in new.sources):
+            return Update(ResourceChange.NOTHING)
+        return Update.of(kind, new.properties, self._differences(old, new))
+
+    def _differences(self, old: TemplateResource, new: TemplateResource) -> list[Difference]:
+        return list(differences(old.properties, new.properties, self.stays))
 
     def _is_stable(self, source: Source) -> bool:
-        if source.kind is not SourceKind.RESOURCE:
-            return source.kind is SourceKind.FIXED
-        if self.is_same(source.name):
-            return True
-        kept = self.changes is not None and self.changes.get(source.name) is ResourceChange.KEPT
-        return kept and not source.attribute
+        return self._source_stays(source) is Stays.YES
 
-    def _contains_replaced(self, value: Evaluated) -> bool:
-        """Whether a value is, or contains, the `Ref` of a resource that gets another physical ID."""
+    def _source_stays(self, source: Source) -> Stays:
+        if source.kind is not SourceKind.RESOURCE:
+            return Stays.YES if source.kind is SourceKind.FIXED else Stays.UNKNOWN
+        update = self.update_of(source.name)
+        return update.attribute(source.attribute) if update else Stays.UNKNOWN
+
+    def _contains_other(self, value: Evaluated) -> bool:
+        """Whether a value is, or contains, the `Ref` or the attribute of a resource that gets another one."""
         if isinstance(value, list):
-            return any(self._contains_replaced(item) for item in value)
+            return any(self._contains_other(item) for item in value)
         if not isinstance(value, Unknown):
             return False
+        parts = [value.expression]
         match value.expression:
-            case {"Ref": str(name)}:
-                return self.is_replaced(name)
-            case {"Fn::Join": ["", list(parts)]}:
-                refs = [part["Ref"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("Ref"), str)]
-                return any(map(self.is_replaced, refs))
-        return False
+            case {"Fn::Join": ["", list(joined)]}:
+                parts = joined
+        sources = filter(None, map(_source, parts))
+        return any(self._source_stays(each) is Stays.NO for each in sources)
 
     @staticmethod
     def _resource(version: StackVersion | None, logical_id: str) -> TemplateResource | None:
@@ -160,18 +164,38 @@ class Comparison:
         return found if found and found.present else None
 
 
+def _source(expression: Json) -> Source | None:
+    """What an expression is the value of, if it is the whole value."""
+    match expression:
+        case {"Ref": str(name)}:
+            return Source(SourceKind.RESOURCE, name)
+        case {"Fn::GetAtt": [str(name), str(attribute)]}:
+            return Source(SourceKind.RESOURCE, name, attribute)
+    return None
+
+
 def because(comparison: Comparison, value: Evaluated) -> str:
-    """Why a value may change: `Bucket may be replaced`, `Bucket.Arn may change`."""
+    """Why a value changes, or may: `Bucket may be replaced`, `Bucket.Arn may change`."""
     causes = []
     for source in comparison.unstable(value):
         is_resource = source.kind is SourceKind.RESOURCE
+        update = comparison.update_of(source.name) if is_resource else None
         if is_resource and comparison.is_new(source.name):
             causes.append(f"{source.name} is new")
         elif source.kind is SourceKind.INVALID:
             causes.append(source.name)
+        elif update and update.attribute(source.attribute) is Stays.NO:
+            is_replaced = update.change is ResourceChange.REPLACED
+            causes.append(f"{source.name} is replaced{_with(update)}" if is_replaced else f"{source} changes")
+        elif is_resource and not source.attribute:
+            causes.append(f"{source} may be replaced{_with(update) if update else ''}")
         else:
-            causes.append(f"{source} may {'be replaced' if is_resource and not source.attribute else 'change'}")
+            causes.append(f"{source} may change")
     return ", ".join(dict.fromkeys(causes)) or "its expression has changed"
+
+
+def _with(update: Update) -> str:
+    return f" with its {some(update.causes, 3)}" if update.causes else ""
 
 
 def origins(value: Evaluated, version: StackVersion | None) -> list[str]:

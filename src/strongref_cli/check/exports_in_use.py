@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
 from strongref.contract.names import BadArnError, StackArn
 from strongref.text import some, stack_text
-from strongref_cli.check.comparison import Comparison, Stays
 from strongref_cli.check.report import StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Unknown
+from strongref_cli.check.updates import Stays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.simulation import Simulation
     from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.version import StackVersion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from strongref.protocol.phases import Phase
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
-from strongref_cli.check.comparison import Comparison, Stays, because, origins
+from strongref_cli.check.comparison import Comparison, because, origins
 from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
 from strongref_cli.check.report import (
     ChangeKind,
@@ -20,6 +20,7 @@ from strongref_cli.check.report import (
 )
 from strongref_cli.check.simulation import Outcome, Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
+from strongref_cli.check.updates import Stays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -155,8 +156,10 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
                 kind, cause = ChangeKind.ADDED, ""
             elif cause:
                 kind = ChangeKind.UNKNOWN
+            elif recorded[key] == place.wanted[key]:
+                kind = ChangeKind.UNCHANGED
             else:
-                kind = ChangeKind.UNCHANGED if recorded[key] == place.wanted[key] else ChangeKind.CHANGED
+                kind, cause = ChangeKind.CHANGED, wanted.why_changed(key)
             yield stored.change(kind, logical_id, place.at, key, cause)
 
 

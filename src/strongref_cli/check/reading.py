@@ -18,11 +18,11 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.refusals import ForeignParameterError
-from strongref_cli.check.comparison import Comparison, ResourceChange
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.parameters import Described
 from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
+from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Store
+    from strongref_cli.check.comparison import Comparison
     from strongref_toolkit.session import ToolSession
 
 _OVER = ("OBSOLETE", "EXECUTE_")

@@ -17,9 +17,9 @@ from strongref.protocol.plan import Delete, ExportPlan, refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
 from strongref.protocol.stored_exports import ExportIdentity, physical_id
-from strongref_cli.check.comparison import Comparison, Stays
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
 from strongref_cli.check.unknown import Evaluated, sent
+from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, wanted_export
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
+    from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.version import StackVersion
 
 

@@ -14,8 +14,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Key, short_hash
-from strongref_cli.check.comparison import Comparison, Stays, because
+from strongref_cli.check.comparison import Comparison, because
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
+from strongref_cli.check.updates import Stays
 from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.published_exports import nested
 
@@ -59,6 +60,7 @@ class WantedExport:
     cases: Mapping[Case, Mapping[str, object]] = field(default_factory=dict, repr=False)
     # the keys, or names of maps, whose values are unknown, and why
     unknown: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = field(default_factory=dict)  # likewise, of values that certainly change
     # a property that is unknown and decides everything, and why; none of the rest counts then
     undecided: tuple[str, str] | None = None
 
@@ -68,10 +70,15 @@ class WantedExport:
 
     def why_unknown(self, key: Key) -> str | None:
         """Why the value of a key is unknown; None if it is known."""
-        for name, reason in self.unknown.items():
-            if key == name or key.startswith(f"{name}/") or not name:
-                return reason
-        return None
+        return _reason(self.unknown, key)
+
+    def why_changed(self, key: Key) -> str:
+        """Why the value of a key changes; empty if the template says so."""
+        return _reason(self.changed, key) or ""
+
+
+def _reason(reasons: Mapping[str, str], key: Key) -> str | None:
+    return next((why for name, why in reasons.items() if key == name or key.startswith(f"{name}/") or not name), None)
 
 
 def wanted_export(
@@ -103,7 +110,7 @@ def wanted_export(
         return WantedExport(undecided=("Values", because(comparison, new_values)))  # its keys are unknown
     values = _Values(comparison, stored, logical_id)
     cases = {case: {**settings, "Values": values.filled((), former_values, new_values, case)} for case in Case}
-    return WantedExport(cases, values.unknown)
+    return WantedExport(cases, values.unknown, values.changed)
 
 
 def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> AnyJson:
@@ -131,6 +138,7 @@ class _Values:
         self._own = stored.recorded(logical_id)
         self._known = stored.published_by_others(logical_id) | self._own
         self.unknown: dict[str, str] = {}
+        self.changed: dict[str, str] = {}
 
     def filled(self, path: tuple[str, ...], old: Evaluated | Absent, new: Evaluated, case: Case) -> AnyJson:
         if isinstance(new, Mapping):
@@ -143,6 +151,8 @@ class _Values:
         stays, stored = self._settled(path, old, new)
         if stays is Stays.YES and (stored is not None or not path):
             return stored or {}  # It may publish nothing at all.
+        if stays is Stays.NO:
+            self.changed[name] = because(self._comparison, new)
         if stays is Stays.UNKNOWN:
             self.unknown[name] = because(self._comparison, new)
             if stored is not None and case is Case.BEST:

@@ -9,12 +9,12 @@ import pytest
 
 from strongref.contract.names import StackArn
 from strongref_cli.check.checking import StackCheck
-from strongref_cli.check.comparison import ResourceChange
 from strongref_cli.check.errors import NoSuchStackError
 from strongref_cli.check.parameters import Described
 from strongref_cli.check.reading import ChangeSet, DeployedStack
 from strongref_cli.check.report import Verdict
 from strongref_cli.check.stored import StoredStack
+from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import pseudo_parameters
 from strongref_toolkit.cloudformation import NESTED_STACK
 from tests.support.builders import NETWORK, WEB, stack_arn, values

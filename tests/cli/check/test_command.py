@@ -35,6 +35,7 @@ PARAMETERS = {
     "Password": {"Type": "String", "NoEcho": True, "Default": PASSWORD},
     "Name": {"Type": "String", "Default": SECRET},
 }
+UNKNOWN = "{{resolve:ssm:name}}"
 
 if TYPE_CHECKING:
     Check = Callable[..., tuple[int, str]]
@@ -131,7 +132,7 @@ def test_a_change_of_an_imported_value_is_refused(check: Check, output: str) -> 
 
 def test_every_kind_of_answer_is_a_document_with_a_schema(check: Check) -> None:
     answers: tuple[tuple[Template | None, list[str]], ...] = (
-        (producing("another-name"), []),
+        (producing(Bucket=UNKNOWN), []),
         ({**producing(), "Transform": "AWS::Serverless-2016-10-31"}, []),
         (template(Bucket=bucket()), []),
         (None, ["--delete", "network"]),
@@ -148,15 +149,23 @@ def test_a_new_secret_is_compared_and_not_shown(check: Check) -> None:
 
 
 def test_what_is_unknown_fails_only_if_it_is_to(check: Check) -> None:
-    status, shown = check(producing("another-name"))
-    assert (status, "unknown: Bucket: Bucket may be replaced. Refused if that is so: Bucket cannot" in shown) == (
-        0,
-        True,
-    )
-    assert check(producing("another-name"), "--strict")[0] == 1
+    status, shown = check(producing(Bucket=UNKNOWN))
+    text = "unknown: Bucket: dynamic reference ssm:name may change. Refused if that is so: Bucket cannot"
+    assert (status, text in shown) == (0, True)
+    assert check(producing(Bucket=UNKNOWN), "--strict")[0] == 1
     status, shown = check({**producing(), "Transform": "AWS::Serverless-2016-10-31"})
     assert "has AWS::Serverless-2016-10-31, which only CloudFormation carries out: create a change set" in shown
     assert status == 0
+
+
+def test_what_replaces_a_resource_is_refused_and_what_does_not_passes_strict(check: Check) -> None:
+    """cfn-lint knows which properties do: no change set is needed."""
+    status, shown = check(producing("another-name"), "--strict")
+    assert (status, "Bucket cannot be changed: it is imported by stack web" in shown) == (1, True)
+    assert "Bucket is replaced with its BucketName" in shown
+    given = producing()
+    given["Resources"]["Bucket"]["Properties"]["Tags"] = [{"Key": "team", "Value": "blue"}]
+    assert check(given, "--strict")[0] == 0
 
 
 def test_a_deletion_is_predicted(check: Check) -> None:

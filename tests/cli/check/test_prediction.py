@@ -14,11 +14,12 @@ from strongref.contract.requests import ExportRequest
 from strongref.errors import BadRequestError, StrongRefError
 from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
-from strongref_cli.check.comparison import Comparison, ResourceChange
+from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_cli.check.stored import StoredScope, StoredStack
 from strongref_cli.check.unknown import SourceKind, unknown_of
+from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion
 from strongref_toolkit.cloudformation import NESTED_STACK
 from tests.support.builders import ME, SHOP, WEB, items, ours, record, stock, text, values

@@ -94,7 +94,7 @@ def fresh_modules() -> Iterator[None]:
         (
             "ruamel.yaml",
             ["check", "--delete", "network"],
-            "check needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+            "check needs ruamel, which is not installed: pip install 'strongref[check]'",
         ),
         (
             "pluralizer",

@@ -1,0 +1,93 @@
+"""CloudFormation's resource types: what replaces a resource of a type, and what its attributes follow.
+
+cfn-lint has the schemas of all of them, as CloudFormation's registry publishes them. It takes half a second to import,
+so that is done only when a resource changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Path: TypeAlias = tuple[str, ...]
+"""Of a property, as in `("Endpoint", "Port")`; an item of a list is `*`."""
+
+_EVERYTHING = "us-east-1"
+"""A region that has every type."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceType:
+    """What a schema says about updates (AWS: CloudFormation CLI User Guide, resource type schema)."""
+
+    name: str
+    create_only: frozenset[Path]  # a change of one of them replaces the resource
+    may_replace: frozenset[Path]  # and of one of these may
+    computed: frozenset[Path]  # attributes that no property sets
+    identifiers: frozenset[Path]  # what tells the resource from others of its type; all of them together is one
+    properties: frozenset[str]  # on the top level
+    tags: Path = ("Tags",)  # the property that has them
+    updates: bool = True  # whether a resource of the type can be changed in place at all
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> ResourceType:
+        """Read a type's schema."""
+        tagging = schema.get("tagging") or {}
+        tags = _path(tagging.get("tagProperty") or "/properties/Tags")
+        rewritten = _paths(schema.get("propertyTransform") or ())  # `Db1` and `db1` may be the same to the service
+        create_only = _paths(schema.get("createOnlyProperties", ()))
+        may_replace = _paths(schema.get("conditionalCreateOnlyProperties", ())) | (rewritten & create_only)
+        if tagging.get("taggable") and tagging.get("tagUpdatable") is False:
+            may_replace |= {tags} - create_only
+        return cls(
+            name=str(schema["typeName"]),
+            create_only=create_only - may_replace,
+            may_replace=may_replace,
+            computed=_paths(schema.get("readOnlyProperties", ())),
+            identifiers=_paths(schema.get("primaryIdentifier", ())),
+            properties=frozenset(map(str, schema.get("properties", ()))),
+            tags=tags,
+            updates="update" in schema["handlers"] if "handlers" in schema else bool(create_only),
+        )
+
+
+TypeOf: TypeAlias = Callable[[str], "ResourceType | None"]
+"""Returns a resource type by its name; None if its schema is not known."""
+
+
+def unknown_type(_name: str) -> None:
+    """Know no type: what changes may be replaced."""
+
+
+@cache
+def types_in(region: str) -> TypeOf:
+    """The types that CloudFormation has in a region."""
+
+    @cache
+    def type_of(name: str) -> ResourceType | None:
+        if not name.startswith("AWS::"):
+            return None  # a custom resource, or a type of somebody's own: it is not known what it does
+        from cfnlint.schema import ResourceNotFoundError  # noqa: PLC0415
+        from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # noqa: PLC0415
+
+        for each in (region, _EVERYTHING):
+            with suppress(ResourceNotFoundError, KeyError):  # KeyError: cfn-lint does not know the region
+                return ResourceType.of(PROVIDER_SCHEMA_MANAGER.get_resource_schema(each, name).schema)
+        return None
+
+    return type_of
+
+
+def _paths(pointers: Iterable[str]) -> frozenset[Path]:
+    return frozenset(map(_path, pointers))
+
+
+def _path(pointer: str) -> Path:
+    """The path of a JSON pointer such as `/properties/Endpoint/Port`."""
+    return tuple(pointer.removeprefix("/properties/").split("/"))
