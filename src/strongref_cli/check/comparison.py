@@ -195,7 +195,8 @@ def because(comparison: Comparison, value: Evaluated) -> str:
 
 
 def _with(update: Update) -> str:
-    return f" with its {some(update.causes, 3)}" if update.causes else ""
+    causes = update.causes
+    return f": its {some(causes, 3)} {'changes' if len(causes) == 1 else 'change'}" if causes else ""
 
 
 def origins(value: Evaluated, version: StackVersion | None) -> list[str]:

@@ -30,6 +30,8 @@ from strongref_cli.check.unknown import (
     text_of,
     unknown_of,
 )
+from strongref_cli.check.yaml_scalars import plain
+from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ class Evaluation:
                     return self._called(str(name), argument)
             below = ((str(key), self._value(each)) for key, each in node.items())
             return {key: each for key, each in below if not isinstance(each, Absent)}
+        if isinstance(node, Bare):
+            return plain(node)
         if isinstance(node, str):
             return dynamic_text(node)
         return node if node is None or isinstance(node, bool | int | float) else invalid("value", None)

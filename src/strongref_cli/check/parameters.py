@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
 from strongref_cli.check.unknown import Evaluated, SourceKind, Unknown, text_of, unknown_of
+from strongref_cli.check.yaml_scalars import plain
+from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.cloudformation import HIDDEN
 from strongref_toolkit.json_values import mapping
 
@@ -62,7 +64,14 @@ def new_names(template: Template, given: Mapping[str, str], previous: Described 
     found: dict[str, Evaluated] = {}
     missing = []
     for name, each in declared.items():
-        text = given.get(name, kept.get(name, text_of(each["Default"]) if "Default" in each else None))
+        text = given.get(name, kept.get(name))
+        if text is None and "Default" in each:
+            default = each["Default"]
+            read = plain(default) if isinstance(default, Bare) else None
+            if isinstance(read, Unknown):
+                found[name] = read
+                continue
+            text = text_of(default if read is None else read)
         if text is None:
             missing.append(name)
         elif _is_stored(each):

@@ -162,7 +162,7 @@ def test_what_replaces_a_resource_is_refused_and_what_does_not_passes_strict(che
     """cfn-lint knows which properties do: no change set is needed."""
     status, shown = check(producing("another-name"), "--strict")
     assert (status, "Bucket cannot be changed: it is imported by stack web" in shown) == (1, True)
-    assert "Bucket is replaced with its BucketName" in shown
+    assert "Bucket is replaced: its BucketName changes" in shown
     given = producing()
     given["Resources"]["Bucket"]["Properties"]["Tags"] = [{"Key": "team", "Value": "blue"}]
     assert check(given, "--strict")[0] == 0
