@@ -127,7 +127,11 @@ def _check(commands: Commands) -> None:
     given = "the template's parameters; others keep their values, or their defaults"
     check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
-    check.add_argument("--strict", action="store_true", help="also exit with 1 if something is unknown")
+    made = "create a change set of the template, read it and delete it: it shows what only CloudFormation knows"
+    check.add_argument("--create-change-set", action="store_true", help=made)
+    check.add_argument("--new", action="store_true", help="the stack does not exist, and the template creates it")
+    strict = "also exit with 1 if something is unknown, and with 2 if the stack does not exist"
+    check.add_argument("--strict", action="store_true", help=strict)
     add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="check")
 
 

@@ -70,12 +70,12 @@ def imported(world: World) -> World:
 
 
 @pytest.mark.story
-def test_a_replacement_is_unknown_from_a_template_and_refused_from_a_change_set(imported: World) -> None:
+def test_a_replacement_is_refused_from_a_template_and_from_a_change_set(imported: World) -> None:
     replaced = stack(producing(imported, name="-new"))
     assert change_set(imported, replaced).verdict is Verdict.REFUSED
     imported.aws.client("cloudformation", EU).delete_change_set(StackName=imported.producer, ChangeSetName="next")
     imported.aws.deploy(imported.producer, replaced, EU, REFUSED)
-    assert last(imported).verdict is Verdict.UNKNOWN
+    assert last(imported).verdict is Verdict.REFUSED
     assert "Arn cannot be changed: it is imported by" in imported.why()
 
 

@@ -31,11 +31,11 @@ def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path
 
 def _check(reader: Reader) -> None:
     """The page of `check`: another domain name for the certificate that the site uses, and its deletion."""
-    (shown,) = [block for block in blocks("console") if block.page.name == "check.md"]
-    assert reader.run("strongref check --stack certificate --region us-east-1 --template", fails=True) == reader.own(
-        shown.text
-    )
-    reader.run("aws cloudformation create-change-set")
-    from_change_set = reader.run("strongref check --stack certificate --region us-east-1 --change-set", fails=True)
+    checking = "strongref check --stack certificate --region us-east-1 --template examples/certificate/certificate.yaml"
+    from_change_set = reader.run(f"{checking} --parameters DomainName=shop.example.com --create-change-set", fails=True)
     assert "CertificateArn and DomainName cannot be changed: they are imported by stack site" in from_change_set
+    client = reader.aws.client("cloudformation", US)
+    assert client.list_change_sets(StackName="certificate")["Summaries"] == []
+    (shown,) = [block for block in blocks("console") if block.page.name == "check.md"]
+    assert reader.run(checking, fails=True) == reader.own(shown.text)
     assert "cannot be dropped" in reader.run("strongref check --delete certificate", fails=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
-from strongref_cli.check.errors import NoSuchStackError
+from strongref_cli.check.errors import ExistsError, NoSuchStackError
 from strongref_cli.check.expansion import expand
-from strongref_cli.check.parameters import new_names
+from strongref_cli.check.parameters import kept_or_given, new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import StackFinding, StackReport, Verdict
 from strongref_cli.check.resource_types import types_in
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from strongref.macro.template import Template
     from strongref_cli.check.reading import ChangeSet, DeployedStack, StackReader
+    from strongref_manifests.text.templates import TemplateText
 
 
 class Operation(NamedTuple):
@@ -57,6 +59,31 @@ class StackCheck:
             return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
         comparison = self._compared(stack, StackVersion.of(expanded.template, names))
         return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
+
+    def expect(self, name: str, *, new: bool) -> None:
+        """Make sure that a stack exists or, if it is new, does not.
+
+        Raises:
+            NoSuchStackError, ExistsError: it is the other way round.
+        """
+        stack = self.reader.stack(name)
+        if new and stack and stack.version:
+            raise ExistsError(name, self.reader.region)
+        if not new and not stack:
+            raise NoSuchStackError(name, self.reader.region, self.reader.close_names(name))
+
+    @contextmanager
+    def making_change_set(
+        self, name: str, template: TemplateText, given: Mapping[str, str]
+    ) -> Iterator[tuple[StackCheck, str]]:
+        """A change set of a template, which exists within this context: what answers questions about it, and its name.
+
+        Errors are as for `template` and `made_change_set`.
+        """
+        stack = self.reader.stack(name) or self.reader.new_stack(name)
+        parameters = kept_or_given(template.content, given, stack.parameters if stack.version else None)
+        with self.reader.making_change_set(stack, template.text, parameters) as made:
+            yield StackCheck(self.reader.again()), made
 
     def change_set(self, name: str, change_set: str) -> StackReport:
         """What the execution of a change set would do.

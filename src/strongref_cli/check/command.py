@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
-from strongref.macro.template import FOR_EACH, Template
+from strongref.macro.template import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
@@ -20,7 +20,7 @@ from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import progress, put_out, wrapped
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.text.templates import read
+from strongref_manifests.text.templates import TemplateText, read
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import document_text
 from strongref_toolkit.session import ToolSession, one_region
@@ -48,24 +48,31 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError("--delete names the stack itself: leave --stack out")
     region = one_region(args.region)
     template = _template(args.template) if args.template else None
+    if (args.new or args.create_change_set) and template is None:
+        raise UsageError(f"{'--new' if args.new else '--create-change-set'} requires --template")
     with progress(f"Checking {args.delete or args.stack}"):
         check = StackCheck(StackReader(session, region))
-        if args.delete:
+        if template and (args.strict or args.new):
+            check.expect(args.stack, new=args.new)
+        if template and args.create_change_set:
+            with check.making_change_set(args.stack, template, given) as (made, name):
+                report = made.change_set(args.stack, name)
+        elif args.delete:
             report = check.deletion(args.delete)
         elif template is None:
             report = check.change_set(args.stack, args.change_set)
         else:
-            report = check.template(args.stack, template, given)
+            report = check.template(args.stack, template.content, given)
     text = _OUTPUTS[args.output](report)
     put_out((wrapped(text) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
 
 
-def _template(file: str) -> Template:
+def _template(file: str) -> TemplateText:
     name = "standard input" if file == STANDARD else file
-    template = read(name, template_text(file, name)).content
-    _check_resources(name, template.get("Resources"))
+    template = read(name, template_text(file, name))
+    _check_resources(name, template.content.get("Resources"))
     return template
 
 

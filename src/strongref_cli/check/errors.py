@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
+from strongref.text import cut, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,28 @@ class UnexpandableLoopError(CheckError):
 class NoSuchStackError(CheckError):
     stack: str
     region: str
-    sentence = "Stack {stack:128} does not exist in {region}. Check the name, the region and the account."
+    close: Sequence[str] = ()  # similar names
+
+    def __str__(self) -> str:
+        hint = did_you_mean(self.close, "Check the name, the region and the account.")
+        return f"Stack {cut(self.stack, 128)} does not exist in {self.region}. {hint}"
+
+
+class ExistsError(CheckError):
+    """`--new` says that there is no such stack."""
+
+    stack: str
+    region: str
+    sentence = "Stack {stack:128} exists in {region}. Leave --new out."
+
+
+class TooLargeError(CheckError):
+    size: int  # in bytes
+    most: int
+    sentence = (
+        "The template has {size} bytes, and CloudFormation takes {most} without a bucket. Upload it, create the change "
+        "set, and give its name with --change-set."
+    )
 
 
 class NoSuchChangeSetError(CheckError):

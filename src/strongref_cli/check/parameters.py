@@ -85,6 +85,16 @@ def new_names(template: Template, given: Mapping[str, str], previous: Described 
     return found
 
 
+def kept_or_given(template: Template, given: Mapping[str, str], previous: Described | None) -> dict[str, str | None]:
+    """The parameters of a change set; None for one that keeps its value. The others have their defaults.
+
+    Errors are as for `new_names`.
+    """
+    new_names(template, given, previous)
+    kept = previous.values if previous else {}
+    return {name: given.get(name) for name in _declared(template) if name in given or name in kept}
+
+
 def _declared(template: Template) -> dict[str, Mapping[str, object]]:
     return {str(name): each for name, each in mapping(template.get("Parameters")).items() if isinstance(each, Mapping)}
 

@@ -5,7 +5,9 @@ Nothing is written, and no value that was read is shown.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
@@ -19,6 +21,7 @@ from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.refusals import ForeignParameterError
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
+from strongref_cli.check.making import made_change_set
 from strongref_cli.check.parameters import Described
 from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
@@ -26,6 +29,7 @@ from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
+from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,6 +71,7 @@ class StackReader:
     """Reads the stacks of one region of the caller's account."""
 
     def __init__(self, session: ToolSession, region: str) -> None:
+        self._session = session
         aws = session.aws(region)
         self._cloudformation = CloudFormationReader(aws, aws.where(region, None))
         self.account = aws.accounts.own
@@ -80,6 +85,24 @@ class StackReader:
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[str, Store] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
+
+    def again(self) -> StackReader:
+        """Another one, which has read nothing yet."""
+        return StackReader(self._session, self.region)
+
+    def close_names(self, name: str) -> list[str]:
+        """The stacks whose names are similar to one that does not exist; none if the caller may not list them."""
+        with suppress(AwsCallError):
+            return get_close_matches(name, self._cloudformation.names(), 3)
+        return []
+
+    def making_change_set(
+        self, stack: DeployedStack, template: str, parameters: Mapping[str, str | None]
+    ) -> AbstractContextManager[str]:
+        """As `made_change_set`. CloudFormation's own texts are about the template, and have no exported values."""
+        aws = self._session.aws(self.region, shows_texts=True)
+        cloudformation = CloudFormationReader(aws, aws.where(self.region, None))
+        return made_change_set(cloudformation, stack, template, parameters)
 
     def stack(self, name: str) -> DeployedStack | None:
         """The stack with this name or ARN; None if there is none."""

@@ -16,6 +16,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
+from strongref_toolkit.clock import AwsClock
 from strongref_toolkit.errors import AwsCallError
 from tests.support.checks import EU, US, Template, bucket, exporting, template
 from tests.support.documents import rows
@@ -363,3 +364,86 @@ def test_a_change_set_that_is_not_ready_or_not_there_is_an_error(
         change_sets["same"] = changing("False", Status="FAILED", StatusReason=reason, Changes=[])[:1]
         change_sets["same"][0].pop("NextToken")
         assert check(None, *asked, "same")[0] == 0
+
+
+@pytest.fixture
+def made_and_deleted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """The calls that make and delete change sets and stacks, answered as CloudFormation does."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+
+    def answered(_: object, action: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        made = [each["ChangeSetName"] for name, each in calls if name == "CreateChangeSet"]
+        if action in ("CreateChangeSet", "DeleteChangeSet", "DeleteStack"):
+            calls.append((action, given))
+            return {}
+        if action == "DescribeChangeSet" and given["ChangeSetName"] in made:
+            polls = sum(name == "poll" for name, _ in calls)
+            calls.append(("poll", given))
+            return {"Status": "CREATE_COMPLETE" if polls else "CREATE_IN_PROGRESS", "Changes": CHANGES}
+        if action == "GetTemplate" and given.get("ChangeSetName") in made:
+            return {"TemplateBody": json.dumps(producing())}
+        return None
+
+    intercept(monkeypatch, answered)
+    monkeypatch.setattr(AwsClock, "sleep", lambda *_: None)
+    return calls
+
+
+CHANGES = [
+    {"ResourceChange": {"Action": "Modify", "LogicalResourceId": each, "Replacement": replacement}}
+    for each, replacement in (("Bucket", "True"), ("Exports", "False"))
+]
+
+
+def test_a_change_set_is_made_read_and_deleted(
+    check: Check, made_and_deleted: list[tuple[str, dict[str, Any]]]
+) -> None:
+    """It knows what only CloudFormation knows; parameters that are not given keep their values."""
+    given = {**producing(), "Transform": "AWS::Serverless-2016-10-31"}
+    status, shown = check(given, "--create-change-set", "--parameters", "Name=another", "--strict")
+    assert (status, "Bucket cannot be changed: it is imported by stack web" in shown) == (1, True)
+    (_, made), *_, (last, deleted) = made_and_deleted
+    assert (made["ChangeSetType"], json.loads(made["TemplateBody"])) == ("UPDATE", given)
+    assert made["Parameters"] == [
+        {"ParameterKey": "Password", "UsePreviousValue": True},
+        {"ParameterKey": "Name", "ParameterValue": "another"},
+    ]
+    assert (last, deleted) == ("DeleteChangeSet", {"StackName": "network", "ChangeSetName": made["ChangeSetName"]})
+
+
+def test_a_change_set_is_deleted_after_ctrl_c(
+    check: Check, made_and_deleted: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AwsClock, "sleep", interrupted)
+    assert check(producing(), "--create-change-set")[0] == 130
+    assert made_and_deleted[-1][0] == "DeleteChangeSet"
+
+
+def test_the_change_set_of_a_new_stack_leaves_no_empty_stack(
+    check: Check, made_and_deleted: list[tuple[str, dict[str, Any]]]
+) -> None:
+    check(producing(), "--create-change-set", stack="other")
+    assert made_and_deleted[0][1]["ChangeSetType"] == "CREATE"
+    assert [name for name, _ in made_and_deleted[-2:]] == ["DeleteChangeSet", "DeleteStack"]
+
+
+def test_a_template_that_needs_a_bucket_is_refused_before_a_call(
+    check: Check, made_and_deleted: list[tuple[str, dict[str, Any]]]
+) -> None:
+    status, shown = check(producing(Name="x" * 51_200), "--create-change-set")
+    assert status == 2
+    assert "Upload it, create the change set, and give its name with --change-set." in shown
+    assert made_and_deleted == []
+
+
+def test_a_stack_that_should_exist_and_does_not_is_no_answer(check: Check) -> None:
+    status, shown = check(producing(), "--strict", stack="netwrok")
+    assert (status, "Stack netwrok does not exist in eu-west-1. Did you mean network?" in shown) == (2, True)
+    assert check(producing(), "--strict", "--new", stack="netwrok")[0] == 0
+    status, shown = check(producing(), "--new")
+    assert (status, "Stack network exists in eu-west-1. Leave --new out." in shown) == (2, True)
+    for option in ("--new", "--create-change-set"):
+        assert check(None, "--delete", "network", option)[0] == 2
