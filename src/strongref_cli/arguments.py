@@ -127,6 +127,8 @@ def _check(commands: Commands) -> None:
     given = "the template's parameters; others keep their values, or their defaults"
     check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
+    assume = "a template that is deployed before, as stack NAME or as the one that FILE is named for"
+    check.add_argument("--assume", action="append", default=[], metavar="[NAME=]FILE", help=assume)
     made = "create a change set of the template, read it and delete it: it shows what only CloudFormation knows"
     check.add_argument("--create-change-set", action="store_true", help=made)
     check.add_argument("--new", action="store_true", help="the stack does not exist, and the template creates it")

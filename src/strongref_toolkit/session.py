@@ -9,7 +9,7 @@ import os
 import random
 import secrets
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from boto3.session import Session
@@ -139,11 +139,16 @@ def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) 
     return list(dict.fromkeys(regions(given)))
 
 
-def check_regions(given: Iterable[str]) -> None:
-    """Check names of regions; no call is made. Raises `UsageError`: a region is not known."""
+@cache
+def _known_regions() -> frozenset[str]:
     session = Session()
     partitions = session.get_available_partitions()
-    known = {region for each in partitions for region in session.get_available_regions("ssm", each)}
+    return frozenset(region for each in partitions for region in session.get_available_regions("ssm", each))
+
+
+def check_regions(given: Iterable[str]) -> None:
+    """Check names of regions; no call is made. Raises `UsageError`: a region is not known."""
+    known = _known_regions()
     for each in given:
         if each not in known:
             close = get_close_matches(each, sorted(known), 2)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from strongref.contract.names import StackArn
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
 from strongref_cli.check.errors import ExistsError, NoSuchStackError
 from strongref_cli.check.expansion import expand
-from strongref_cli.check.parameters import kept_or_given, new_names
+from strongref_cli.check.imports import Assumed, ImportsCheck, exported_keys, missing_parameters
+from strongref_cli.check.parameters import Described, kept_or_given, new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import StackFinding, StackReport, Verdict
 from strongref_cli.check.resource_types import types_in
+from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion
 from strongref_toolkit.cloudformation import NESTED_STACK
@@ -42,6 +46,7 @@ class StackCheck:
     """Answers questions about the stacks of one region."""
 
     reader: StackReader
+    assumed: Assumed = field(default_factory=dict)  # what other stacks will export by then
 
     def template(self, name: str, template: Template, given: Mapping[str, str]) -> StackReport:
         """What the deployment of a template would do, with these values of its parameters.
@@ -59,6 +64,14 @@ class StackCheck:
             return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
         comparison = self._compared(stack, StackVersion.of(expanded.template, names))
         return self._predicted(stack, comparison, self._operation(stack, comparison, {}))
+
+    def assuming(self, templates: Mapping[str, Template]) -> StackCheck:
+        """The same, once these templates have been deployed as stacks of these names."""
+        assumed = {}
+        for name, template in templates.items():
+            names = {**Described().names(template, hidden=SourceKind.CHANGING), **self.reader.new_stack(name).names}
+            assumed[name] = exported_keys(StackVersion.of(expand(template, names).template, names))
+        return replace(self, assumed=assumed)
 
     def expect(self, name: str, *, new: bool) -> None:
         """Make sure that a stack exists or, if it is new, does not.
@@ -83,7 +96,7 @@ class StackCheck:
         stack = self.reader.stack(name) or self.reader.new_stack(name)
         parameters = kept_or_given(template.content, given, stack.parameters if stack.version else None)
         with self.reader.making_change_set(stack, template.text, parameters) as made:
-            yield StackCheck(self.reader.again()), made
+            yield StackCheck(self.reader.again(), self.assumed), made
 
     def change_set(self, name: str, change_set: str) -> StackReport:
         """What the execution of a change set would do.
@@ -149,7 +162,11 @@ class StackCheck:
         Those whose logical IDs are in `known` are predicted by themselves. The operation is the whole update.
         """
         stored = self.reader.stored(stack, comparison, comparison.outputs_at_risk())
-        report = predict(stack.arn, comparison, stored, operation.updated - {str(stack.arn)})
+        changing = operation.updated - {str(stack.arn)}
+        report = predict(stack.arn, comparison, stored, changing)
+        names = {StackArn.parse(each).name for each in changing}
+        read = partial(self.reader.importable, stack)
+        imports = tuple(ImportsCheck(stack.arn, comparison, read, self.assumed, names).predictions())
         findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
         if stack.status in _STUCK:
             text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
@@ -158,12 +175,13 @@ class StackCheck:
             text = f"Stack {stack.arn.name} does not exist in {stack.arn.region}: this creates it. "
             text += "If it should exist, check the name, the region and the account."
             findings.append(StackFinding(Verdict.ACCEPTED, text))
-        changing = [
+        findings += missing_parameters(comparison.new.reads, self.reader.has_parameter)
+        touched = [
             each
             for each in comparison.new.of_type(NESTED_STACK)
             if each in stack.nested and each not in known and comparison.may_change(each)
         ]
-        if unknown := [each for each in changing if self._is_exporting(stack.nested[each])]:
+        if unknown := [each for each in touched if self._is_exporting(stack.nested[each])]:
             text = f"{some(unknown)} with exports may change: create a change set that includes nested stacks."
             findings.append(StackFinding(Verdict.UNKNOWN, text))
         for logical_id, arn in stack.nested.items():
@@ -174,7 +192,7 @@ class StackCheck:
                 nested.append(replace(deleted, in_cleanup=True))
         if any(map(self._is_exporting, stack.nested.values())):
             findings.append(StackFinding(Verdict.ACCEPTED, _ROOT))
-        return replace(report, findings=tuple(findings), nested=tuple(nested))
+        return replace(report, imports=imports, findings=tuple(findings), nested=tuple(nested))
 
     def _deletion(self, stack: DeployedStack, going: frozenset[str]) -> StackReport:
         if stack.version is None:
@@ -190,16 +208,16 @@ class StackCheck:
         return replace(report, findings=tuple(findings), nested=nested)
 
     def _not_installed(self, comparison: Comparison) -> Iterator[StackFinding]:
-        """New Exports whose service token no stack of the region exports."""
+        """New Exports and Imports whose service token no stack of the region exports."""
         if comparison.changes is not None:
             return  # CloudFormation has looked it up.
         users: dict[str, list[str]] = {}
-        for each in filter(comparison.is_new, comparison.new.exports):
+        for each in filter(comparison.is_new, [*comparison.new.exports, *comparison.new.imports]):
             if token := comparison.new.imported_token(each):
                 users.setdefault(token, []).append(each)
-        for token, exports in users.items():
+        for token, resources in users.items():
             if not self.reader.has_export(token):
-                region, who = self.reader.region, some(exports)
+                region, who = self.reader.region, some(resources)
                 text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
                 yield StackFinding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
 

@@ -5,6 +5,7 @@ A report is shown as text for a terminal, as JSON, or as Markdown for a comment.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
@@ -50,8 +51,9 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
     template = _template(args.template) if args.template else None
     if (args.new or args.create_change_set) and template is None:
         raise UsageError(f"{'--new' if args.new else '--create-change-set'} requires --template")
+    assumed = {name: _template(file).content for name, file in map(_assumed, args.assume)}
     with progress(f"Checking {args.delete or args.stack}"):
-        check = StackCheck(StackReader(session, region))
+        check = StackCheck(StackReader(session, region)).assuming(assumed)
         if template and (args.strict or args.new):
             check.expect(args.stack, new=args.new)
         if template and args.create_change_set:
@@ -67,6 +69,12 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
     put_out((wrapped(text) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
+
+
+def _assumed(given: str) -> tuple[str, str]:
+    """The name of a stack and its template: `NAME=FILE`, or a file that is named for its stack."""
+    name, is_named, file = given.partition("=")
+    return (name, file) if is_named else (Path(given).stem, given)
 
 
 def _template(file: str) -> TemplateText:
@@ -120,10 +128,13 @@ def _lines(report: StackReport) -> Iterator[str]:
             cells = "  ".join(cell.ljust(width) for cell, width in zip(_row(change), widths, strict=True))
             yield f"    {cells}{_details(change, '  ')}".rstrip()
         yield from (f"    {text}" for text in _rest(export))
+    for each in report.imports:
+        yield f"  {each.logical_id}: {each.verdict}"
+        yield from (f"    {reason}" for reason in each.reasons)
     yield from (
         f"  {each.verdict if each.verdict is not Verdict.ACCEPTED else 'note'}: {each.text}" for each in report.findings
     )
-    if not report.exports:
+    if not report.exports and not report.imports:
         yield "  no Exports"
 
 
@@ -140,6 +151,9 @@ def _markdown(report: StackReport) -> Iterator[str]:
                 yield f"| {cells} | {_escaped(_details(change, '', imported=''))} |"
             yield ""
         yield from (f"{text}\n" for text in _rest(export))
+    for each in report.imports:
+        yield f"**{each.logical_id}: {each.verdict}**\n"
+        yield from (f"> {_escaped(reason)}\n" for reason in each.reasons)
     yield from (
         f"- **{each.verdict if each.verdict is not Verdict.ACCEPTED else 'Note'}**: {_escaped(each.text)}"
         for each in report.findings
@@ -160,6 +174,10 @@ def _document(report: StackReport) -> dict[str, Any]:
                 "changes": [_change_document(change) for change in each.changes],
             }
             for each in report.exports
+        ],
+        "imports": [
+            {"logicalId": each.logical_id, "verdict": each.verdict, "reasons": list(each.reasons)}
+            for each in report.imports
         ],
         "findings": [{"verdict": each.verdict, "text": each.text} for each in report.findings],
         "nested": [_document(each) for each in report.nested],

@@ -12,7 +12,6 @@ from strongref_cli.check.errors import TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from strongref_cli.check.reading import DeployedStack
     from strongref_toolkit.cloudformation import CloudFormationReader
 
 _MOST_BYTES = 51_200
@@ -20,18 +19,21 @@ _MOST_BYTES = 51_200
 _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]
 """All of them: the change set is never executed."""
 _POLL_SECONDS = 2.0
+_EMPTY = ("", "REVIEW_IN_PROGRESS")
+"""Statuses of stacks that have never been deployed."""
 _UNFINISHED = ("CREATE_PENDING", "CREATE_IN_PROGRESS")
 
 
 @contextmanager
 def made_change_set(
-    cloudformation: CloudFormationReader, stack: DeployedStack, template: str, parameters: Mapping[str, str | None]
+    cloudformation: CloudFormationReader, stack: str, status: str, template: str, parameters: Mapping[str, str | None]
 ) -> Iterator[str]:
     """The name of a change set that exists within this context; with it, the empty stack goes that it may have made.
 
     Args:
         cloudformation: of the stack's region. Its errors show AWS's texts.
-        stack: what is deployed, or what is not there yet.
+        stack: its name.
+        status: its status; empty if it does not exist.
         template: its text.
         parameters: None for one that keeps its value.
 
@@ -42,31 +44,31 @@ def made_change_set(
     size = len(template.encode())
     if size > _MOST_BYTES:
         raise TooLargeError(size, _MOST_BYTES)
-    name, found = f"strongref-check-{uuid4().hex}", {"StackName": stack.arn.name}
+    name, found = f"strongref-check-{uuid4().hex}", {"StackName": stack}
 
     def call(action: str, **request: Any) -> None:
-        target = f"change set {name} of stack {stack.arn.name}"
+        target = f"change set {name} of stack {stack}"
         cloudformation.aws.call(cloudformation.where, action, target, Clients.cloudformation, **found, **request)
 
     try:
         call(
             "CreateChangeSet",
             ChangeSetName=name,
-            ChangeSetType="UPDATE" if stack.version else "CREATE",
+            ChangeSetType="CREATE" if status in _EMPTY else "UPDATE",
             Description="Made by strongref check, which reads it and deletes it",
             TemplateBody=template,
             Parameters=[_parameter(*each) for each in parameters.items()],
             Capabilities=_CAPABILITIES,
             IncludeNestedStacks=True,
         )
-        while next(cloudformation.change_set(stack.arn.name, name), {"Status": ""})["Status"] in _UNFINISHED:
+        while next(cloudformation.change_set(stack, name), {"Status": ""})["Status"] in _UNFINISHED:
             cloudformation.aws.clock.sleep(_POLL_SECONDS)
         yield name
     finally:
         # Also after ctrl-C, while CloudFormation was being asked: it may have been made.
-        if any(cloudformation.change_set(stack.arn.name, name)):
+        if any(cloudformation.change_set(stack, name)):
             call("DeleteChangeSet", ChangeSetName=name)
-            if not stack.status:
+            if not status:
                 call("DeleteStack")
 
 

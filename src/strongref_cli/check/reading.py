@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from strongref.arns import partition_of
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, Place, index_of, read_index
-from strongref.contract.names import Key, StackArn, is_stack_name
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn, is_stack_name
 from strongref.errors import StoreError, UnreadableRecordError
 from strongref.memo import Memo
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.lag import ReadLag
+from strongref.protocol.published import ImportingAccount
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
+from strongref.protocol.time import Patience
 from strongref.refusals import ForeignParameterError
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.making import made_change_set
@@ -29,16 +33,20 @@ from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
-from strongref_toolkit.errors import AwsCallError
+from strongref_toolkit.errors import AwsCallError, UsageError
+from strongref_toolkit.session import check_regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from strongref.contract.values import Parameter
+    from strongref.contract.requests import ImportRequest
+    from strongref.contract.values import Parameter, Value
     from strongref.protocol.ports import Store
     from strongref_cli.check.comparison import Comparison
     from strongref_toolkit.session import ToolSession
 
+_IMPATIENT = Patience(0, 0, float)
+"""What is being changed right now is unknown, and not waited for."""
 _OVER = ("OBSOLETE", "EXECUTE_")
 """What the execution status begins with of a change set that cannot be executed anymore."""
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
@@ -102,7 +110,7 @@ class StackReader:
         """As `made_change_set`. CloudFormation's own texts are about the template, and have no exported values."""
         aws = self._session.aws(self.region, shows_texts=True)
         cloudformation = CloudFormationReader(aws, aws.where(self.region, None))
-        return made_change_set(cloudformation, stack, template, parameters)
+        return made_change_set(cloudformation, stack.arn.name, stack.status, template, parameters)
 
     def stack(self, name: str) -> DeployedStack | None:
         """The stack with this name or ARN; None if there is none."""
@@ -185,6 +193,30 @@ class StackReader:
         users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
         return StoredStack(index, scopes, holds, users)
 
+    def importable(self, stack: DeployedStack, request: ImportRequest) -> Mapping[Key, Value]:
+        """The values that an Import of a stack would get; raises what the importer would."""
+        check_regions([request.producer.region])
+        consumer = request.consumer or self._root_name(stack)
+        scope = ExportScope(SHARED if request.shared else consumer, request.producer)
+        claimant = Claimant("", "", ImportingAccount(stack.arn.account, consumer))
+        attempt = ClaimAttempt(
+            replace(self._ports, patience=_IMPATIENT, lag=ReadLag()),
+            self._store(self.region),
+            self._clock,
+            claimant,
+            scope,
+            request.names,
+        )
+        return attempt.read_weakly()
+
+    def has_parameter(self, name: str) -> bool:
+        """Whether there is a parameter of this name in the region."""
+        return bool(self._ports.stores(self.region, self._clock).get([name]))
+
+    def _root_name(self, stack: DeployedStack) -> str:
+        found = self._ports.stacks.by_arn(str(stack.arn)) if stack.status else None
+        return StackArn.parse(found.root_arn).name if found else stack.arn.name
+
     def users(self, export: str) -> tuple[str, ...]:
         """The names of the stacks that import a CloudFormation export of the region."""
         return self._users.get(export, lambda: tuple(self._cloudformation.importers(export)))
@@ -196,6 +228,10 @@ class StackReader:
 
     def _scope(self, export: ExportIdentity, at: Location, entry: IndexEntry | None) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
+        try:
+            check_regions([at.region])
+        except UsageError as error:
+            return StoredScope(StoredExports({}, None), problem=error)
         store, inspector = self._store(at.region), self._inspector
         try:
             stored = read_scope(store, at.scope, export, inspector)
@@ -238,7 +274,7 @@ class _ReadOnce:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._found: Memo[tuple[str, bool], dict[str, Parameter]] = Memo()
-        self.tags = store.tags
+        self.tags, self.get, self.region = store.tags, store.get, store.region
         self.side_by_side = store.side_by_side
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:

@@ -65,6 +65,15 @@ class ExportPrediction:
     changes: tuple[ValueChange, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ImportPrediction:
+    """What would become of one Import, and of the attributes of it that the template names."""
+
+    logical_id: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()  # a refusal in the importer's words, or CloudFormation's reason in ours
+
+
 def unclear(logical_id: str, property_name: str) -> ExportPrediction:
     """The prediction for an Export that leaves, if it is not known where it publishes."""
     text = f"Where it publishes is unknown: only CloudFormation knows {property_name}, and the index has no entry for "
@@ -92,13 +101,15 @@ class StackReport:
     # whether it is about a nested stack that CloudFormation deletes in the cleanup, where a refusal stops nothing: what
     # that means is a finding of the stack above
     in_cleanup: bool = False
+    imports: tuple[ImportPrediction, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
         """What would become of the whole deployment."""
         if self.in_cleanup:
             return Verdict.ACCEPTED
-        own = [each.verdict for each in self.exports] + [each.verdict for each in self.findings]
+        parts: list[ExportPrediction | ImportPrediction | StackFinding] = [*self.exports, *self.imports, *self.findings]
+        own = [each.verdict for each in parts]
         return max([*own, *(each.verdict for each in self.nested)], key=list(Verdict).index, default=Verdict.ACCEPTED)
 
     @property

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import partition_of
 from strongref.aws.clients import dns_suffix
-from strongref.contract.requests import EXPORT_TYPE, EXPORTER
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER
 from strongref_cli.check.evaluation import Evaluation
-from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
+from strongref_cli.check.unknown import Source, SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
     from strongref.macro.template import Node, Template
-    from strongref_cli.check.unknown import Evaluated, Source
+    from strongref_cli.check.unknown import Evaluated
 
 _RELEVANT = ("Type", "Properties")
 """Attributes of a resource that decide what it is. The others may change without it."""
@@ -57,6 +57,7 @@ class StackVersion:
     resources: Mapping[str, TemplateResource]
     outputs: Mapping[str, ExportedOutput]  # by the name of the CloudFormation export
     unnamed: tuple[ExportedOutput, ...] = ()  # those whose names are unknown
+    reads: frozenset[Source] = frozenset()  # what its resources and outputs are made from
 
     @classmethod
     def of(
@@ -72,13 +73,17 @@ class StackVersion:
             str(name): _resource(each, evaluation, given) for name, each in given.items() if isinstance(each, Mapping)
         }
         found = _outputs(mapping(template.get("Outputs")), evaluation)
+        reads = frozenset[Source]().union(
+            *(each.sources for each in resources.values() if each.present),
+            *(sources_of(each) for each in _output_values(mapping(template.get("Outputs")), evaluation)),
+        )
         if exported is not None:
             gone = unknown_of(SourceKind.CHANGING, "output", None)
             outputs = {name: found.get(output, ExportedOutput(name, gone)) for output, name in exported.items()}
-            return cls(resources, outputs)
+            return cls(resources, outputs, reads=reads)
         unnamed = tuple(each for each in found.values() if isinstance(each.name, Unknown))
         named = {text_of(each.name): each for each in found.values() if not isinstance(each.name, Unknown)}
-        return cls(resources, named, unnamed)
+        return cls(resources, named, unnamed, reads)
 
     def of_type(self, type_name: str) -> list[str]:
         """The logical IDs of the resources of a type that exist, or may."""
@@ -101,6 +106,13 @@ class StackVersion:
         present = [name for name, each in self.resources.items() if each.present]
         found += [name for name in present if self.imported_token(name) == EXPORTER["Fn::ImportValue"]]
         return [name for name in self.order if name in found]
+
+    @cached_property
+    def imports(self) -> list[str]:
+        """The logical IDs of its Imports."""
+        tokens = {name: self.imported_token(name) for name, each in self.resources.items() if each.present}
+        by_token = [name for name, token in tokens.items() if token == IMPORTER["Fn::ImportValue"]]
+        return list(dict.fromkeys([*self.of_type(IMPORT_TYPE), *by_token]))
 
     def imported_token(self, logical_id: str) -> str:
         """The CloudFormation export that a custom resource has its service token from; empty if from elsewhere."""
@@ -181,6 +193,13 @@ def _outputs(given: Mapping[str, Node], evaluation: Evaluation) -> dict[str, Exp
             if exists is not False:
                 found[str(output)] = ExportedOutput(name, value, exists)
     return found
+
+
+def _output_values(given: Mapping[str, Node], evaluation: Evaluation) -> Iterator[Evaluated]:
+    """The values of the outputs that exist, or may."""
+    for each in given.values():
+        if isinstance(each, Mapping) and _exists(each, evaluation) is not False:
+            yield evaluation.value(each.get("Value"))
 
 
 def _exists(given: Mapping[str, Any], evaluation: Evaluation) -> bool | Unknown:

@@ -23,6 +23,9 @@ from tests.support.checks import EU, STACK, Template, bucket, exporting, held_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from strongref.contract.names import Key
+    from strongref.contract.requests import ImportRequest
+    from strongref.contract.values import Value
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.reading import StackReader
 
@@ -62,6 +65,12 @@ class Reader:
 
     def users(self, export: str) -> tuple[str, ...]:
         return self.imported.get(export, ())
+
+    def importable(self, _stack: DeployedStack, _request: ImportRequest) -> Mapping[Key, Value]:
+        return {}
+
+    def has_parameter(self, _name: str) -> bool:
+        return True
 
 
 def check(reader: Reader) -> StackCheck:

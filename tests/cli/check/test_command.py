@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -14,6 +15,7 @@ from moto.cloudformation.models import cloudformation_backends
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.requests import IMPORTER
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.clock import AwsClock
@@ -50,6 +52,17 @@ def producing(name: object = None, **values: object) -> Template:
     return {"Parameters": PARAMETERS, **template(outputs, Bucket=bucket(name), Exports=exports)}
 
 
+def importing(names: object = None, *attributes: str, path: str = "", **properties: object) -> Template:
+    """The consumer, with an Import, and outputs of these attributes of it; a property that is None is left out."""
+    given = {"ServiceToken": IMPORTER, "From": {"Stack": "network", "Region": EU}, "Names": names, **properties}
+    given = {name: each for name, each in given.items() if each is not None}
+    outputs: Template = {f"O{at}": {"Value": {"Fn::GetAtt": ["Imports", each]}} for at, each in enumerate(attributes)}
+    if path:
+        stored = f"/strongref/exports/web/{ACCOUNT}/{EU}/network/{path}"
+        outputs["Path"] = {"Value": f"{{{{resolve:ssm:{stored}}}}}"}
+    return template(outputs, Bucket=bucket(), Imports={"Type": "Custom::CrossRegionImport", "Properties": given})
+
+
 def deployed(name: str, region: str, given: Template) -> str:
     """A stack with this template, in moto: without its custom resources, for which moto would need docker."""
     plain = {key: each for key, each in given["Resources"].items() if not each["Type"].startswith("Custom::")}
@@ -74,6 +87,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def network_and_web() -> None:
     deployed("strongref", EU, template({"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}, B=bucket()))
+    deployed("strongref", US, template({"X": {"Value": "x", "Export": {"Name": "strongref-importer"}}}, B=bucket()))
     producer = deployed("network", EU, producing())
     consumer = deployed("web", US, template(Bucket=bucket()))
     values = {"Bucket": SECRET, "Password": PASSWORD, "Name": SECRET}
@@ -290,6 +304,7 @@ def test_a_stack_that_is_not_there_is_an_error(check: Check, arguments: list[str
     assert (status, "Stack nowhere does not exist in eu-west-1" in shown) == (2, True)
 
 
+@pytest.mark.usefixtures("made_and_deleted")
 def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     made: set[str] = set()
     intercept(monkeypatch, lambda _, action, __: made.add(action))
@@ -297,10 +312,13 @@ def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.Mo
     check(producing(), stack="new")
     check(None, "--delete", "network")
     check(None, "--stack", "network", "--change-set", "next")
+    check(producing(), "--create-change-set", stack="new")
+    check(producing(), "--strict", stack="new")
+    check(importing(["Bucket"], "Bucket", path="Bucket"), stack="web", region=US)
     documented = {
-        action.strip("`").partition(":")[2]
-        for first, *_ in rows("docs/check.md", "Permissions")
-        for action in first.split(", ")
+        action.partition(":")[2]
+        for first, on, *_ in rows("docs/check.md", "Permissions")
+        for action in re.findall(r"`(\w+:\w+)`", f"{first} {on}")
     }
     assert made == documented
 
@@ -447,3 +465,85 @@ def test_a_stack_that_should_exist_and_does_not_is_no_answer(check: Check) -> No
     assert (status, "Stack network exists in eu-west-1. Leave --new out." in shown) == (2, True)
     for option in ("--new", "--create-change-set"):
         assert check(None, "--delete", "network", option)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (importing(["Bukket"]), "does not export Bukket (did you mean Bucket?) to this consumer"),
+        (importing(["Bucket"], From={"Stack": "netwrok", "Region": EU}), "does not exist. Check From"),
+        (importing(["Bucket"], From={"Stack": "network", "Region": US}), "does not exist. Check From"),
+        (importing(["Bucket"], From={"Stack": "network", "Region": EU, "Account": "999999999999"}), "was not checked"),
+        (importing(["Bucket"], From={"Stack": "network", "Region": "eu-wst-1"}), "Did you mean eu-west-1"),
+        (importing(["Bucket"], From={"Stack": "network", "Region": "cn-north-1"}), "must be in the partition aws"),
+        (importing(["Bucket"], From={"Stak": "network"}), "From.Stak (did you mean Stack?) is unknown"),
+        (importing(["Bucket"], From=None, Frm={"Stack": "network"}), "Frm (did you mean From?) is unknown"),
+        (importing(["Bucket"], Consumer="wbe"), "exports nothing to consumer wbe"),
+        (importing(["Bucket"], Strength="strongly"), "Strength must be"),
+        (importing(["Bucket"], Shared="ja"), "Shared must be"),
+        (importing(["Bucket"], Shared="true"), "It exports to this consumer alone: leave Shared out."),
+        (importing("Bucket"), "Names must be"),
+        (importing(["Bucket"], "Name"), "cannot return Imports.Name: the Import has no such value. It imports Bucket."),
+        (importing(None, "Bukket"), "cannot return Imports.Bukket: the Import has no such value. Did you mean Bucket?"),
+        (importing(None, "Password"), "cannot return Imports.Password: it is a secret."),
+        (importing(["Bucket"], path="Bukket"), "network/Bukket}} names a parameter that does not exist."),
+    ],
+)
+def test_an_import_that_would_fail_is_refused_in_the_importers_words(
+    check: Check, given: Template, reason: str
+) -> None:
+    status, shown = check(given, "--output", "json", stack="web", region=US)
+    document = json.loads(shown)
+    texts = [text for each in document["imports"] for text in each["reasons"]]
+    texts += [each["text"] for each in document["findings"]]
+    assert (status, document["verdict"]) == (1, "refused"), texts
+    assert any(reason in text for text in texts), texts
+
+
+def test_an_import_that_works_is_accepted(check: Check) -> None:
+    for given in (importing(["Bucket"], "Bucket", path="Bucket"), importing(None, "Bucket", "Name"), importing([])):
+        status, shown = check(given, stack="web", region=US)
+        assert (status, "Imports: accepted" in shown) == (0, True), shown
+
+
+def test_what_only_the_deployment_knows_of_an_import_is_unknown(check: Check) -> None:
+    given = importing(["Bucket"], From={"Stack": UNKNOWN, "Region": EU})
+    status, shown = check(given, stack="web", region=US)
+    assert (status, "From is unknown: dynamic reference ssm:name may change." in shown) == (0, True)
+    assert check(given, "--strict", stack="web", region=US)[0] == 1
+    own = importing(["Bucket"], From={"Stack": "web", "Region": US})
+    assert "stack web may export that in the same deployment" in check(own, stack="web", region=US)[1]
+
+
+def test_what_another_stack_will_export_is_unknown(check: Check, tmp_path: Path) -> None:
+    """A pipeline deploys it first: its template says what there will be."""
+    file = tmp_path / "database.yaml"
+    file.write_text(json.dumps(template(B=bucket(), Exports=exporting({"Url": {"Ref": "B"}, "Ports": {"Main": "1"}}))))
+    for names, given, verdict in (
+        (["Url", "Ports"], str(file), "unknown"),
+        (["Ports.Main"], f"shop={file}", "unknown"),
+        (["Urls"], str(file), "refused"),
+    ):
+        producer = "shop" if given.startswith("shop=") else "database"
+        asked = importing(names, From={"Stack": producer, "Region": EU})
+        _, shown = check(asked, "--assume", given, "--output", "json", stack="web", region=US)
+        assert json.loads(shown)["verdict"] == verdict, shown
+        assert json.loads(check(asked, "--output", "json", stack="web", region=US)[1])["verdict"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("region", "reason"),
+    [
+        ("eu-wst-1", "Did you mean eu-west-1"),
+        ("cn-north-1", "must be in the partition aws of the stack; cn-north-1 is in aws-cn"),
+        ("us-gov-west-1", "must be in the partition aws of the stack"),
+        ("eu-west-1,us-east-1", "Region must be"),
+        (["us-east-1", "eu-wst-1"], "Did you mean eu-west-1"),
+    ],
+)
+def test_an_export_to_a_region_that_is_none_is_refused(check: Check, region: object, reason: str) -> None:
+    given = producing()
+    given["Resources"]["Exports"]["Properties"]["Region"] = region
+    for stack in ("network", "new"):
+        status, shown = check(given, stack=stack)
+        assert (status, reason in shown) == (1, True), shown

@@ -48,8 +48,12 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
     own, path = ((), f"{within}.") if within else (_CLOUDFORMATIONS_OWN, "")
     unknown = [name for name in given if name not in table and name not in own]
     if unknown:
+        from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
+
+        close = ((name, get_close_matches(name, table, 1)) for name in unknown)
+        names = [f"{name} (did you mean {meant[0]}?)" if meant else name for name, meant in close]
         verb = "is" if len(unknown) == 1 else "are"
-        raise BadRequestError(f"{path}{some(unknown)}", f"{verb} unknown; must be one of {some(table, len(table))}")
+        raise BadRequestError(f"{path}{some(names)}", f"{verb} unknown; must be one of {some(table, len(table))}")
     found = {}
     for name, each in table.items():
         if name in given:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
+from strongref.arns import partition_of
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
 from strongref.contract.properties import (
     Property,
@@ -135,6 +136,8 @@ class ExportRequest:
             hold=found["Hold"],
             revision=found["Revision"],
         )
+        for region in request.regions:
+            _check_partition("Region", region, stack)
         request._check_names(stack)
         return request
 
@@ -157,6 +160,13 @@ class ExportRequest:
                         f"must have a parameter name of at most {longest} characters in {region}, got {length}. "
                         "Shorten its names",
                     )
+
+
+def _check_partition(prop: str, region: str, stack: StackArn) -> None:
+    if (partition := partition_of(region)) != stack.partition:
+        raise BadRequestError(
+            prop, f"must be in the partition {stack.partition} of the stack; {region} is in {partition}"
+        )
 
 
 def accepted(parse: Callable[[Properties, StackArn], T], given: Properties, stack: StackArn) -> T | None:
@@ -197,6 +207,7 @@ class ImportRequest:
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
         producer = found["From"]
+        _check_partition("From.Region", producer["Region"] or stack.region, stack)
         return cls(
             producer=Producer(
                 producer["Account"] or stack.account, producer["Region"] or stack.region, producer["Stack"]

@@ -1,0 +1,150 @@
+"""What becomes of the Imports of a new version: read by the importer's own rules, and nothing is claimed. Pure.
+
+An Import fails if what it names is not exported, and a template if it names what the Import does not return.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias
+
+from strongref.contract.names import Key
+from strongref.contract.requests import ImportRequest, accepted
+from strongref.contract.values import Value, select
+from strongref.errors import BadRequestError, StrongRefError
+from strongref.protocol.imports import attributes
+from strongref.refusals import ChangingError, NoSuchExportError, NoSuchProducerError, NothingExportedError
+from strongref.text import attribute_name, did_you_mean, some
+from strongref_cli.check.comparison import because
+from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
+from strongref_cli.check.unknown import Evaluated, Source, sent, sources_of
+from strongref_cli.check.wanted import CLOUDFORMATIONS_OWN
+
+if TYPE_CHECKING:
+    from strongref.contract.names import StackArn
+    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.version import StackVersion
+
+Read: TypeAlias = Callable[[ImportRequest], Mapping[Key, Value]]
+"""Returns the values that an Import would get; raises what the importer would."""
+Assumed: TypeAlias = "Mapping[str, Collection[Key]]"
+"""What stacks will export that are deployed before: keys by the stack's name."""
+
+_PARAMETER = re.compile(r"dynamic reference ssm(?:-secure)?:(/strongref/exports/[^:]+)(?::[0-9]+)?")
+_MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportsCheck:
+    """The Imports of one stack."""
+
+    stack: StackArn
+    comparison: Comparison
+    read: Read
+    assumed: Assumed
+    changing: Collection[str]  # the names of the stacks that the same operation updates
+
+    def predictions(self) -> Iterator[ImportPrediction]:
+        """What becomes of each Import that is created or updated, or whose attributes the template names."""
+        for logical_id in self.comparison.new.imports:
+            verdict, reasons = self._predicted(logical_id)
+            if verdict is Verdict.REFUSED and self.comparison.new.resources[logical_id].exists is not True:
+                verdict = Verdict.UNKNOWN
+            if reasons or self._is_updated(logical_id):
+                yield ImportPrediction(logical_id, verdict, tuple(reasons))
+
+    def _predicted(self, logical_id: str) -> tuple[Verdict, list[str]]:
+        is_updated = self._is_updated(logical_id)
+        given = self.comparison.new.resources[logical_id].properties
+        settled = {name: each for name, each in _map(given).items() if name not in CLOUDFORMATIONS_OWN}
+        if sources_of(settled.get("Revision")):
+            del settled["Revision"]
+        unknown = {name: each for name, each in settled.items() if sources_of(each)}
+        if unknown:
+            reasons = [f"{name} is unknown: {because(self.comparison, each)}." for name, each in unknown.items()]
+            return Verdict.UNKNOWN, reasons if is_updated else []
+        try:
+            request = ImportRequest.parse(_sent(settled), self.stack)
+            values = {} if request.names == () else self.read(request)
+        except BadRequestError as refused:
+            return Verdict.REFUSED, [str(refused)] if is_updated else []
+        except StrongRefError as error:
+            verdict, text = self._failed(logical_id, error, request)
+            return verdict, [text] if is_updated else []
+        wrong = list(_wrong_attributes(logical_id, self._attributes(logical_id), values))
+        return (Verdict.REFUSED if wrong else Verdict.ACCEPTED), wrong
+
+    def _failed(self, logical_id: str, error: StrongRefError, request: ImportRequest) -> tuple[Verdict, str]:
+        producer = request.producer.stack
+        if not isinstance(error, _MISSING):
+            return Verdict.UNKNOWN if isinstance(error, ChangingError) else Verdict.REFUSED, str(error)
+        if producer in self.assumed and all(select(request.names, self.assumed[producer]).values()):
+            return Verdict.UNKNOWN, f"Stack {producer} is assumed to export that: deploy it first."
+        if producer in self.changing or producer == self.stack.name:
+            return Verdict.UNKNOWN, f"unknown: stack {producer} may export that in the same deployment. Now: {error}"
+        if self._imports_as_before(logical_id, request):
+            return Verdict.UNKNOWN, f"unknown: a withdrawn value may be kept for this Import. Without it: {error}"
+        return Verdict.REFUSED, str(error)
+
+    def _imports_as_before(self, logical_id: str, request: ImportRequest) -> bool:
+        """Whether an Import of these names from this stack is deployed: what it claims stays for it."""
+        old = self.comparison.old.resources.get(logical_id) if self.comparison.old else None
+        if old is None or sources_of(old.properties):
+            return False
+        former = accepted(ImportRequest.parse, _sent(_map(old.properties)), self.stack)
+        return former is not None and (former.producer, former.names) == (request.producer, request.names)
+
+    def _is_updated(self, logical_id: str) -> bool:
+        return self.comparison.may_change(logical_id) and not self.comparison.is_same(logical_id)
+
+    def _attributes(self, logical_id: str) -> list[str]:
+        """The attributes of an Import that the template names."""
+        return sorted({each.attribute for each in self.comparison.new.reads if each.name == logical_id} - {""})
+
+
+def exported_keys(version: StackVersion) -> set[Key]:
+    """All keys that the Exports of a template publish, to whomever."""
+    found = set()
+    for each in version.exports:
+        found |= set(_keys(_map(version.resources[each].properties).get("Values"), ""))
+    return found
+
+
+def _keys(values: Evaluated, path: str) -> Iterator[Key]:
+    for name, below in _map(values).items():
+        yield Key(f"{path}{name}")
+        yield from _keys(below, f"{path}{name}/")
+
+
+def missing_parameters(reads: Collection[Source], exists: Callable[[str], bool]) -> Iterator[StackFinding]:
+    """Dynamic references to exported values that are not there."""
+    for name in sorted({match[1] for each in reads if (match := _PARAMETER.fullmatch(each.name))}):
+        if not exists(name):
+            text = f"{{{{resolve:ssm:{name}}}}} names a parameter that does not exist."
+            yield StackFinding(Verdict.REFUSED, f"{text} Check the path, or export the value first.")
+
+
+def _wrong_attributes(logical_id: str, named: Collection[str], values: Mapping[Key, Value]) -> Iterator[str]:
+    returned, all_names = attributes(values), [attribute_name(key) for key in values]
+    for name in named:
+        if name in returned:
+            continue
+        what = f"Fn::GetAtt cannot return {logical_id}.{name}: "
+        if name in all_names:
+            yield f"{what}it is a secret. Read its parameter with {{{{resolve:ssm-secure:…}}}}."
+        elif below := [each for each in all_names if each.startswith(f"{name}.")]:
+            yield f"{what}it is a map. Name one of its values: {some(below, 3)}."
+        else:
+            close = did_you_mean(get_close_matches(name, returned, 2), f"It imports {some(sorted(returned), 5)}.")
+            yield f"{what}the Import has no such value. {close}"
+
+
+def _map(given: Evaluated) -> Mapping[str, Evaluated]:
+    return given if isinstance(given, Mapping) else {}
+
+
+def _sent(properties: Mapping[str, Evaluated]) -> Mapping[str, object]:
+    return _map(sent(dict(properties)))
