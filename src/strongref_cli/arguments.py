@@ -124,8 +124,9 @@ def _check(commands: Commands) -> None:
     what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
     what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
     what.add_argument("--delete", metavar="STACK", help="the stack to delete")
-    given = "the template's parameters; others keep their values, or their defaults"
-    check.add_argument("--parameters", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
+    given = "the template's parameters, or files of them (JSON, samconfig.toml); others keep their values, or defaults"
+    names = ("--parameters", "--parameter-overrides")
+    check.add_argument(*names, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     assume = "a template that is deployed before, as stack NAME or as the one that FILE is named for"
     check.add_argument("--assume", action="append", default=[], metavar="[NAME=]FILE", help=assume)

@@ -17,8 +17,8 @@ from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
 from strongref_cli.manifests.manifest_files import STANDARD
 from strongref_cli.terminal import consumer_text
-from strongref_cli.terminal.options import pairs
-from strongref_cli.terminal.output import progress, put_out, wrapped
+from strongref_cli.terminal.output import colored, progress, put_out, wrapped
+from strongref_cli.terminal.parameter_files import parameters
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import TemplateText, read
@@ -42,7 +42,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
 def _checked(args: argparse.Namespace, session: ToolSession) -> int:
     if args.parameters and not args.template:
         raise UsageError("--parameters requires --template")
-    given = pairs("--parameters", args.parameters)
+    given = parameters("--parameters", args.parameters)
     if not args.delete and not args.stack:
         raise UsageError("--template and --change-set require --stack")
     if args.delete and args.stack:
@@ -66,7 +66,7 @@ def _checked(args: argparse.Namespace, session: ToolSession) -> int:
         else:
             report = check.template(args.stack, template.content, given)
     text = _OUTPUTS[args.output](report)
-    put_out((wrapped(text) if args.output == "table" else text).encode())
+    put_out((colored(wrapped(text), _COLORS) if args.output == "table" else text).encode())
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(report.verdict in failing)
 
@@ -195,6 +195,11 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
     }
 
 
+_COLORS = {
+    f": {Verdict.ACCEPTED}$": "green",
+    f": ({Verdict.UNKNOWN}|{Verdict.LOST})$": "yellow",
+    f": {Verdict.REFUSED}$": "red",
+}
 _ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
 
 
@@ -204,7 +209,7 @@ def _shown(export: ExportPrediction) -> list[ValueChange]:
 
 def _rest(export: ExportPrediction) -> Iterator[str]:
     unchanged = len(export.changes) - len(_shown(export))
-    if unchanged or not export.changes:
+    if unchanged or (not export.changes and export.verdict is Verdict.ACCEPTED):
         yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
 
 

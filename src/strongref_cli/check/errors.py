@@ -76,4 +76,4 @@ class UnknownParametersError(CheckError):
 
 class ParametersNotGivenError(CheckError):
     names: Sequence[str]
-    sentence = "Parameters without a value: {names}. Give them with --parameters NAME=VALUE."
+    sentence = "Parameters without a value: {names}. Give them with --parameters NAME=VALUE, or a file."

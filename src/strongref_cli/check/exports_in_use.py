@@ -88,7 +88,7 @@ def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator
     """Whether the export that an Export names in `Hold` is in the new template."""
     if hold and hold not in comparison.outputs and not comparison.has_unnamed_outputs:
         yield StackFinding(
-            Verdict.UNKNOWN,
+            Verdict.LOST,
             f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the output "
             f"{{Value: !GetAtt {logical_id}.Hold, Export: {{Name: {hold}}}}}.",
         )

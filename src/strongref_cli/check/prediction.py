@@ -21,6 +21,7 @@ from strongref_cli.check.report import (
 from strongref_cli.check.simulation import Outcome, Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
 from strongref_cli.check.updates import Stays
+from strongref_cli.terminal import consumer_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -142,7 +143,10 @@ def _why(unknown: Mapping[str, str]) -> str:
 def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Iterator[ValueChange]:
     """What becomes of each value of an Export, place by place."""
     stored, wanted = simulation.stored, simulation.wanted[logical_id]
-    published = {key for place in outcome.places for key in place.wanted}
+    published: dict[Key, list[str]] = {}
+    for place in outcome.places:
+        for key in place.wanted:
+            published.setdefault(key, []).append(f"{place.at.region} for {consumer_text(place.at.scope.consumer)}")
     for place in outcome.places:
         exports = stored.at(logical_id, place.at).exports
         recorded, others = exports.recorded, exports.recorded_by_others
@@ -151,7 +155,7 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
             if key not in place.wanted and key in others:
                 kind = ChangeKind.UNCHANGED  # another Export publishes it, too
             elif key not in place.wanted:
-                kind = ChangeKind.MOVED if key in published else ChangeKind.DROPPED
+                kind, cause = ChangeKind.DROPPED, f"it moves to {some(published[key])}" if key in published else ""
             elif key not in recorded:
                 kind, cause = ChangeKind.ADDED, ""
             elif cause:

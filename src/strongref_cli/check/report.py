@@ -31,8 +31,6 @@ class ChangeKind(StrEnum):
     ADDED = "added"
     CHANGED = "changed"
     DROPPED = "dropped"
-    MOVED = "moved"
-    """It is dropped here, and published in another place."""
     WITHDRAWN = "withdrawn"
     """It stays for the stacks that import it, and nothing protects it anymore."""
     UNKNOWN = "unknown"

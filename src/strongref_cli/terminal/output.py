@@ -84,8 +84,8 @@ def as_text(table: TextTable) -> str:
 
     def styled(text: str) -> Text:
         found = Text(printable(text))
-        found.highlight_words(_WRONG, "red")
-        found.highlight_words(_LATE, "yellow")
+        found.highlight_regex(rf"\b({'|'.join(_WRONG)})\b", "red")
+        found.highlight_regex(rf"\b({'|'.join(_LATE)})\b", "yellow")
         return found
 
     width = get_terminal_size().columns if is_terminal else UNBOUNDED
@@ -165,6 +165,22 @@ def wrapped(text: str) -> str:
         return text
     width = get_terminal_size().columns
     return "".join(f"{each}\n" for line in text.splitlines() for each in wrapped_lines(line, width))
+
+
+def colored(text: str, colors: Mapping[str, str]) -> str:
+    """Lines in which matches of these patterns have a color; unchanged in a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    from rich.console import Console  # noqa: PLC0415 (as above)
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(file=StringIO(), force_terminal=True, width=UNBOUNDED, height=1)
+    for line in text.splitlines():
+        found = Text(line)
+        for pattern, color in colors.items():
+            found.highlight_regex(pattern, color)
+        console.print(found, soft_wrap=True)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
 def as_markdown(table: TextTable) -> str:

@@ -260,7 +260,7 @@ def test_what_no_stack_can_be_made_of_is_unknown(check: Check) -> None:
         (["--template", "x"], "--template and --change-set require --stack"),
         (["--stack", "a", "--delete", "b"], "--delete names the stack itself: leave --stack out"),
         (["--delete", "b", "--parameters", "A=1"], "--parameters requires --template"),
-        (["--stack", "a", "--template", "x", "--parameters", "A"], "--parameters must be a name and a value"),
+        (["--stack", "a", "--template", "x", "--parameters", "A"], "is neither NAME=VALUE nor a file that exists"),
         (["--stack", "a", "--template", "x", "--parameters", "A=1", "A=2"], "--parameters A is given twice"),
     ],
 )
@@ -547,3 +547,26 @@ def test_an_export_to_a_region_that_is_none_is_refused(check: Check, region: obj
     for stack in ("network", "new"):
         status, shown = check(given, stack=stack)
         assert (status, reason in shown) == (1, True), shown
+
+
+def test_an_invalid_export_is_never_said_to_change_nothing(check: Check) -> None:
+    given = producing()
+    given["Resources"]["Exports"]["Properties"]["OnChange"] = "propogate"
+    for output in ("table", "markdown"):
+        status, shown = check(given, "--output", output)
+        assert (status, "nothing changes" in shown) == (1, False)
+
+
+def test_the_verdict_has_its_color_on_a_terminal(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b[" not in check(producing(Bucket="another"))[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for given, colored in ((producing(Bucket="another"), "\x1b[31m: refused"), (producing(), "\x1b[32m: accepted")):
+        assert colored in check(given)[1]
+
+
+def test_parameters_may_be_in_a_file(check: Check, tmp_path: Path) -> None:
+    file = tmp_path / "parameters.json"
+    file.write_text(json.dumps([{"ParameterKey": "Password", "ParameterValue": "another-secret"}]))
+    status, shown = check(producing(), "--parameter-overrides", str(file))
+    assert (status, "Password cannot be changed" in shown) == (1, True)

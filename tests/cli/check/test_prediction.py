@@ -137,7 +137,7 @@ def test_a_move_is_refused_while_the_old_place_is_claimed() -> None:
     assert report.verdict is Verdict.REFUSED
     assert {(each.region, each.kind) for each in only(report).changes} == {
         (EU, ChangeKind.ADDED),
-        (US, ChangeKind.MOVED),
+        (US, ChangeKind.DROPPED),
     }
     assert update(old, new, stored(values(A="1"))).verdict is Verdict.ACCEPTED
 
@@ -415,6 +415,7 @@ def test_importers_without_a_hold_and_a_missing_output_are_reported() -> None:
     assert update(old, old, held("web")).findings == ()
     without = update(None, template(Bucket=bucket(), Exports=HELD), StoredStack())
     assert "no output exports that name" in without.findings[0].text
+    assert without.verdict is Verdict.LOST
 
 
 def test_an_export_whose_condition_is_unknown_is_unknown_unless_that_stays() -> None:
