@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from strongref.contract.hold_stacks import MAX_EXPORT_NAME, is_export_name
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
-from strongref.text import some
+from strongref.text import did_you_mean, some
 
 Properties = Mapping[str, object]
 Parser = Callable[[str, object], Any]
@@ -50,10 +50,11 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
     if unknown:
         from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)
 
-        close = ((name, get_close_matches(name, table, 1)) for name in unknown)
-        names = [f"{name} (did you mean {meant[0]}?)" if meant else name for name, meant in close]
         verb = "is" if len(unknown) == 1 else "are"
-        raise BadRequestError(f"{path}{some(names)}", f"{verb} unknown; must be one of {some(table, len(table))}")
+        close = [meant for name in unknown for meant in get_close_matches(name, table, 1)]
+        hint = f". {did_you_mean(dict.fromkeys(close))}" if close else ""
+        must_be_one = f"{verb} unknown; must be one of {some(table, len(table))}{hint}"
+        raise BadRequestError(f"{path}{some(unknown)}", must_be_one)
     found = {}
     for name, each in table.items():
         if name in given:
