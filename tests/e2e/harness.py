@@ -82,7 +82,7 @@ class Aws:
         return self.emulator.client(service, region, self.account)
 
     def deploy(
-        self, stack: str, template: Template, region: str, expect: str | None = None, **options: object
+        self, stack: str, template: Template | str, region: str, expect: str | None = None, **options: object
     ) -> Deployed:
         """Create or update a stack, and wait for the end: which is `expect`, if that is given."""
         with self.agreement.deploying(self, stack, template, region, options) if self.agreement else nullcontext():
@@ -99,13 +99,14 @@ class Aws:
         url = f"{self.emulator.url}/{bucket}/{name}"
         return {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
 
-    def begin(self, stack: str, template: Template, region: str, **options: object) -> str:
-        """Begin to create or update a stack; its ARN."""
+    def begin(self, stack: str, template: Template | str, region: str, **options: object) -> str:
+        """Begin to create or update a stack, from a template or its text; its ARN."""
         client = self.client("cloudformation", region)
         there = self.status(stack, region)
         action = client.update_stack if there else client.create_stack
         request = {"Capabilities": ["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"], **options}
-        body = json.dumps(template, separators=(",", ":"))  # CloudFormation takes 51,200 bytes of it
+        # CloudFormation takes 51,200 bytes of it.
+        body = template if isinstance(template, str) else json.dumps(template, separators=(",", ":"))
         try:
             arn: str = action(StackName=stack, TemplateBody=body, **request)["StackId"]
         except ClientError as error:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from strongref.contract.names import Key
 from strongref.contract.requests import ImportRequest, accepted
 from strongref.contract.values import Value, select
-from strongref.errors import BadRequestError, StrongRefError
+from strongref.errors import (
+    BadRequestError,
+    NewerFormatError,
+    StrongRefError,
+    UndecryptableError,
+    UnreadableRecordError,
+)
 from strongref.protocol.imports import attributes
 from strongref.refusals import ChangingError, NoSuchExportError, NoSuchProducerError, NothingExportedError
 from strongref.text import attribute_name, did_you_mean, some
@@ -22,6 +28,7 @@ from strongref_cli.check.comparison import because
 from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Source, sent, sources_of
 from strongref_cli.check.wanted import CLOUDFORMATIONS_OWN
+from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
@@ -34,6 +41,7 @@ Assumed: TypeAlias = "Mapping[str, Collection[Key]]"
 """What stacks will export that are deployed before: keys by the stack's name."""
 
 _PARAMETER = re.compile(r"dynamic reference ssm(?:-secure)?:(/strongref/exports/[^:]+)(?::[0-9]+)?")
+_BAD = (NewerFormatError, UndecryptableError, UnreadableRecordError, UsageError)
 _MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError)
 
 
@@ -79,8 +87,12 @@ class ImportsCheck:
 
     def _failed(self, logical_id: str, error: StrongRefError, request: ImportRequest) -> tuple[Verdict, str]:
         producer = request.producer.stack
+        if isinstance(error, ChangingError):
+            return Verdict.UNKNOWN, str(error)
+        if isinstance(error, _BAD):
+            return Verdict.REFUSED, str(error)
         if not isinstance(error, _MISSING):
-            return Verdict.UNKNOWN if isinstance(error, ChangingError) else Verdict.REFUSED, str(error)
+            raise error  # It is about this command, and not about the Import.
         if producer in self.assumed and all(select(request.names, self.assumed[producer]).values()):
             return Verdict.UNKNOWN, f"Stack {producer} is assumed to export that: deploy it first."
         if producer in self.changing or producer == self.stack.name:

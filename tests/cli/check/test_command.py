@@ -476,7 +476,7 @@ def test_a_stack_that_should_exist_and_does_not_is_no_answer(check: Check) -> No
         (importing(["Bucket"], From={"Stack": "network", "Region": EU, "Account": "999999999999"}), "was not checked"),
         (importing(["Bucket"], From={"Stack": "network", "Region": "eu-wst-1"}), "Did you mean eu-west-1"),
         (importing(["Bucket"], From={"Stack": "network", "Region": "cn-north-1"}), "must be in the partition aws"),
-        (importing(["Bucket"], From={"Stak": "network"}), "From.Stak is unknown; must be one of Stack, Region and Account. Did you mean Stack?"),
+        (importing(["Bucket"], From={"Stak": "network"}), "one of Stack, Region and Account. Did you mean Stack?"),
         (importing(["Bucket"], From=None, Frm={"Stack": "network"}), "Did you mean From?"),
         (importing(["Bucket"], Consumer="wbe"), "exports nothing to consumer wbe"),
         (importing(["Bucket"], Strength="strongly"), "Strength must be"),
