@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_EXTRAS = {"aws_cdk": "cdk", "cfnlint": "check", "kubernetes": "kubernetes", "pluralizer": "refs", "yaml": "check"}
+_EXTRAS = {"aws_cdk": "cdk", "kubernetes": "kubernetes", "pluralizer": "refs"} | dict.fromkeys(
+    ("cfnlint", "samtranslator", "yaml"), "check"
+)
 """Modules that one extra brings."""
 _SHARED = ("cdk8s", "constructs", "jsii", "ruamel")
 """Modules that the extra of whatever imports them brings."""

@@ -23,6 +23,13 @@ class UnexpandableLoopError(CheckError):
     sentence = "{loop:120} cannot be expanded: {problem}."
 
 
+class UntransformableError(CheckError):
+    """A transform of AWS's own refuses the template."""
+
+    problem: str
+    sentence = "AWS::Serverless refuses the template: {problem}"
+
+
 class NoSuchStackError(CheckError):
     stack: str
     region: str

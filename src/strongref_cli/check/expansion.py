@@ -1,8 +1,9 @@
-"""Carries out the transforms that need nothing but the template: StrongRef, and the loops of AWS::LanguageExtensions.
+"""Carries out the transforms that need nothing but the template: StrongRef, AWS's language extensions and its SAM.
 
 CloudFormation calls macros before its own transforms. In a loop, the identifier is replaced in the keys of its body, in
 `Fn::Sub`, and where `Ref` names it. AWS's documentation says that other texts have it replaced too, and tools disagree.
-So a loop with such texts is left to CloudFormation.
+So a loop with such texts is left to CloudFormation. cfn-lint's expansion is no help: a linter may make up what it does
+not know, and it leaves identifiers in `Fn::ToJsonString`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, Node, Templat
 from strongref.macro.transform import Settings, plan
 from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.evaluation import Evaluation
+from strongref_cli.check.serverless import SERVERLESS, serverless
 from strongref_cli.check.unknown import Evaluated, SourceKind, sources_of, text_of
 from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
@@ -48,11 +50,12 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
     Raises:
         MacroError: StrongRef refuses the template, or it is nested too deeply.
         LoopError: CloudFormation would refuse a loop.
+        UntransformableError: AWS::Serverless would refuse the template.
     """
     if deepest := too_deep(template):
         raise TooDeepError(deepest, DEPTH_LIMIT)
     declared = transforms(template)
-    left = tuple(each for each in declared if each not in (MACRO, LANGUAGE_EXTENSIONS))
+    left = tuple(each for each in declared if each not in (MACRO, LANGUAGE_EXTENSIONS, SERVERLESS))
     found = list(keys_and_values(dict(template)))
     if any(path[-1:] == (_EMBEDDED,) for path, _ in found):
         left = (*left, _EMBEDDED)
@@ -72,6 +75,8 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
             return Expanded(template, (str(unknown),))
         if deepest := too_deep(template):
             raise TooDeepError(deepest, DEPTH_LIMIT)
+    if SERVERLESS in declared:
+        template = serverless(template, names)
     return Expanded({key: value for key, value in template.items() if key != "Transform"})
 
 

@@ -148,7 +148,7 @@ def test_a_change_of_an_imported_value_is_refused(check: Check, output: str) -> 
 def test_every_kind_of_answer_is_a_document_with_a_schema(check: Check) -> None:
     answers: tuple[tuple[Template | None, list[str]], ...] = (
         (producing(Bucket=UNKNOWN), []),
-        ({**producing(), "Transform": "AWS::Serverless-2016-10-31"}, []),
+        ({**producing(), "Transform": "Mine"}, []),
         (template(Bucket=bucket()), []),
         (None, ["--delete", "network"]),
     )
@@ -168,8 +168,8 @@ def test_what_is_unknown_fails_only_if_it_is_to(check: Check) -> None:
     text = "unknown: Bucket: dynamic reference ssm:name may change. Refused if that is so: Bucket cannot"
     assert (status, text in shown) == (0, True)
     assert check(producing(Bucket=UNKNOWN), "--strict")[0] == 1
-    status, shown = check({**producing(), "Transform": "AWS::Serverless-2016-10-31"})
-    assert "has AWS::Serverless-2016-10-31, which only CloudFormation carries out: create a change set" in shown
+    status, shown = check({**producing(), "Transform": "Mine"})
+    assert "has Mine, which only CloudFormation carries out: create a change set" in shown
     assert status == 0
 
 
@@ -417,7 +417,7 @@ def test_a_change_set_is_made_read_and_deleted(
     check: Check, made_and_deleted: list[tuple[str, dict[str, Any]]]
 ) -> None:
     """It knows what only CloudFormation knows; parameters that are not given keep their values."""
-    given = {**producing(), "Transform": "AWS::Serverless-2016-10-31"}
+    given = {**producing(), "Transform": "Mine"}
     status, shown = check(given, "--create-change-set", "--parameters", "Name=another", "--strict")
     assert (status, "Bucket cannot be changed: it is imported by stack web" in shown) == (1, True)
     (_, made), *_, (last, deleted) = made_and_deleted

@@ -8,8 +8,9 @@ import pytest
 
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TooDeepError, TransformFailedError
-from strongref_cli.check.errors import UnexpandableLoopError
+from strongref_cli.check.errors import UnexpandableLoopError, UntransformableError
 from strongref_cli.check.expansion import expand
+from strongref_cli.check.serverless import SERVERLESS
 from strongref_cli.check.unknown import SourceKind, unknown_of
 from strongref_cli.check.version import StackVersion
 
@@ -120,9 +121,33 @@ def test_the_macro_makes_its_exports() -> None:
 
 def test_other_transforms_are_left_to_cloudformation() -> None:
     given = {"Transform": ["StrongRef", "AWS::Serverless-2016-10-31", {"Name": "Mine"}], "Resources": {}}
-    assert expand(given, {}).left == ("AWS::Serverless-2016-10-31", "Mine")
+    assert expand(given, {}).left == ("Mine",)
     assert expand({"Resources": {"Fn::Transform": {"Name": "AWS::Include"}}}, {}).left == ("Fn::Transform",)
     assert expand({"Resources": {"A": {"Type": "Acme::S3::MODULE"}}}, {}).left == ("Acme::S3::MODULE",)
+
+
+def test_serverless_resources_are_what_aws_makes_of_them() -> None:
+    """With the code that AWS runs; local files have not been uploaded yet, and the macro goes first."""
+    function = {
+        "Type": "AWS::Serverless::Function",
+        "Properties": {"CodeUri": "src/", "Handler": "a.b", "Runtime": "python3.13", "AutoPublishAlias": "live"},
+        "Exports": {"Region": "us-east-1", "Consumer": "web", "As": "Arn"},
+    }
+    table = {"Type": "AWS::Serverless::SimpleTable", "Properties": {"TableName": {"Ref": "Name"}}}
+    found = expand(
+        {"Transform": ["StrongRef", SERVERLESS], "Resources": {"F": function, "T": table}}, {**NAMES, "Name": "secret"}
+    )
+    made: Any = found.template["Resources"]
+    kinds = {each["Type"] for each in made.values()}
+    assert kinds == {
+        *("AWS::Lambda::Function", "AWS::Lambda::Version", "AWS::Lambda::Alias", "AWS::IAM::Role"),
+        *("AWS::DynamoDB::Table", EXPORT_TYPE),
+    }
+    assert made["T"]["Properties"]["TableName"] == {"Ref": "Name"}
+    assert function["Properties"]["CodeUri"] == "src/"
+    broken = {"Type": "AWS::Serverless::Function", "Properties": {"Handler": "a.b", "CodeUri": "src/"}}
+    with pytest.raises(UntransformableError, match=r"refuses the template: .*\[F\] is invalid. .*Runtime"):
+        expand({"Transform": SERVERLESS, "Resources": {"F": broken}}, NAMES)
 
 
 def test_a_loop_without_its_transform_is_an_error() -> None:
