@@ -155,7 +155,7 @@ def _release(commands: Commands) -> None:
     )
     release.add_argument("stack", metavar="STACK", help="the stack that exports it")
     release.add_argument("key", metavar="KEY", help="the export, or everything in the map of this name")
-    consumer = "the importing stack; stack:NAME if manifests have the same name"
+    consumer = "the importing stack: NAME, NAME@REGION or its ARN; manifests:NAME for a manifest set"
     release.add_argument("--consumer", required=True, help=consumer)
     release.add_argument("--reason", required=True, help="why you release it; stored for 90 days")
     add_options(release, add_dry_run, add_yes, add_regions, add_output, run="doctor.releasing:release_claim")

@@ -19,7 +19,7 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import split_tags
-from strongref.text import attribute_name, cut
+from strongref.text import attribute_name, cut, some
 from strongref_cli.install.installed import notify, read_lag
 from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
@@ -67,22 +67,28 @@ def claims_on(ports: Ports, clock: Clock, value: ExportedValue) -> Iterator[Clai
 
 
 def claims_of(values: Collection[ClaimedValue], consumer: str) -> list[ClaimedValue]:
-    """The claims of one consumer, given its name: of a stack `stack:NAME`, of a manifest set `manifests:NAME`.
-
-    The kind may be left out if only one of the two has the name.
+    """The claims of one consumer: of a stack by its ARN, `NAME@REGION` or `NAME`, of a manifest set `manifests:NAME`.
 
     Raises:
-        UsageError: both have it.
+        UsageError: more than one has that name.
     """
-    named: dict[str, list[ClaimedValue]] = defaultdict(list)
+    named: dict[Participant, list[ClaimedValue]] = defaultdict(list)
     for each in values:
         who = participant_of(each.claim.importer)
-        if consumer in (who.name, f"{who.kind}:{who.name}"):
-            named[who.kind].append(each)
+        if consumer in (each.claim.importer, who.name, f"{who.name}@{who.region}", f"{who.kind}:{who.name}"):
+            named[who].append(each)
     if len(named) > 1:
-        choices = " or ".join(f"--consumer {kind}:{consumer}" for kind in sorted(named, reverse=True))
-        raise UsageError(f"a stack and a manifest set named {consumer} import this: give {choices}")
+        choices = sorted(_unique(who, named, found[0].claim.importer) for who, found in named.items())
+        raise UsageError(f"--consumer {consumer} means {some(choices, len(choices))}. Give one of them")
     return next(iter(named.values()), [])
+
+
+def _unique(who: Participant, others: Iterable[Participant], importer: str) -> str:
+    """The shortest text by which `claims_of` tells one participant from others of its name."""
+    if who.kind != "stack":
+        return f"{who.kind}:{who.name}"
+    is_alone = [each.region for each in others].count(who.region) == 1
+    return f"{who.name}@{who.region}" if is_alone else importer
 
 
 def by_import(values: Iterable[ClaimedValue]) -> list[list[ClaimedValue]]:

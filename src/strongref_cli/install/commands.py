@@ -134,6 +134,11 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
             )
         for each in removals:
             notes += leftover_texts(each.outcome.region, each.leftovers, purge=args.purge, dry_run=args.dry_run)
+    if args.all_regions:
+        there = [each for each in outcomes if each.details or each.result is not RegionResult.NOT_INSTALLED]
+        if not there:
+            notes.append(f"strongref is installed in none of {len(outcomes)} regions.")
+        outcomes = there
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
     return int(any(each.result in BAD for each in outcomes))
 

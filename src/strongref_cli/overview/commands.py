@@ -12,6 +12,8 @@ from strongref_cli.overview.exports import ExportedValue, participant_of
 from strongref_cli.overview.region_reading import Uses, reading, status, unread_document, uses_of, where_read
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
+    ALL_IMPORTERS,
+    MOST_IMPORTERS,
     age_text,
     as_of_text,
     export_document,
@@ -86,7 +88,8 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
         for value in values
     ]
     columns = ("REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY")
-    yield TextTable(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}"])
+    cut = [ALL_IMPORTERS] if any(len(value.claims) > MOST_IMPORTERS for value in values) else []
+    yield TextTable(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}", *cut])
 
 
 def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argparse.Namespace) -> str:
@@ -98,7 +101,9 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
-    parts = [f"{found}{of} to {some(regions, 5)}{whom}{by}{such}"]
+    targets = {value.region for value in values}
+    where = some(regions, 5) if len(regions) <= 5 else f"{len(targets):,} of {len(regions):,} regions"  # noqa: PLR2004
+    parts = [f"{found}{of} to {where}{whom}{by}{such}"]
     late: dict[str, str] = {ImportState.OUTDATED: "with outdated imports", ImportState.STALE: "with stale claims"}
     wrong = (ExportState.MISSING, ExportState.WITHDRAWN, ExportState.ORPHANED, ExportState.UNREADABLE)
     texts = {each: each for each in ("unused", *map(str, wrong))} | late
@@ -120,7 +125,7 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
     as_of = session.clock.now()
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
-    tables = (table for each in uses for table in _who_tables(each, where_read(reader.unread)))
+    tables = (table for each in uses for table in _who_tables(each, where_read(reader.unread), whole=bool(args.key)))
     document = {
         "asOf": time_text(as_of),
         "stacks": [_uses_document(each) for each in uses],
@@ -130,15 +135,17 @@ def show_who(args: argparse.Namespace, session: ToolSession) -> int:
     return status(reader.unread)
 
 
-def _who_tables(uses: Uses, where: str) -> list[TextTable]:
-    who = uses.participant
+def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
+    """The tables of one participant; `whole` names every importer."""
+    who, longest = uses.participant, max((len(value.claims) for value in uses.exports), default=0)
+    most = longest if whole else MOST_IMPORTERS
     exports = [
         (
             attribute_name(value.key),
             value.region,
             consumer_text(value.scope.consumer),
             value.state.value,
-            importers_text(value),
+            importers_text(value, most),
         )
         for value in uses.exports
     ]
@@ -150,7 +157,12 @@ def _who_tables(uses: Uses, where: str) -> list[TextTable]:
     if not (exports or imports):
         return [TextTable(notes=[f"{name} exports and imports nothing{where}"])]
     tables = [
-        TextTable(("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"), exports, title=f"{name} exports"),
+        TextTable(
+            ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"),
+            exports,
+            title=f"{name} exports",
+            notes=[ALL_IMPORTERS] if longest > most else [],
+        ),
         TextTable(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
     ]
     return [each for each in tables if each.rows]

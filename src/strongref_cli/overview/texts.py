@@ -45,12 +45,17 @@ def participant_document(who: Participant) -> dict[str, Any]:
     return {"kind": who.kind, "account": who.account or None, "region": who.region or None, "name": who.name}
 
 
-def importers_text(value: ExportedValue) -> str:
+MOST_IMPORTERS = 5
+"""Importers that are named where there are other values, too."""
+ALL_IMPORTERS = "strongref who STACK KEY names every importer."
+
+
+def importers_text(value: ExportedValue, most: int = MOST_IMPORTERS) -> str:
     """The importers as a list of names, with the state of each that is not as it should be."""
-    return some(
-        [f"{short_text(participant_of(claim.importer), value.region)}{_import_note(claim)}" for claim in value.claims],
-        5,
-    )
+    names = [
+        f"{short_text(participant_of(claim.importer), value.region)}{_import_note(claim)}" for claim in value.claims
+    ]
+    return some(names, most)
 
 
 def _import_note(claim: Claim) -> str:

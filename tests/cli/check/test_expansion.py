@@ -128,7 +128,7 @@ def test_other_transforms_are_left_to_cloudformation() -> None:
 
 def test_serverless_resources_are_what_aws_makes_of_them() -> None:
     """With the code that AWS runs; local files have not been uploaded yet, and the macro goes first."""
-    function = {
+    function: dict[str, Any] = {
         "Type": "AWS::Serverless::Function",
         "Properties": {"CodeUri": "src/", "Handler": "a.b", "Runtime": "python3.13", "AutoPublishAlias": "live"},
         "Exports": {"Region": "us-east-1", "Consumer": "web", "As": "Arn"},

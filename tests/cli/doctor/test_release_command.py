@@ -9,16 +9,19 @@ import pytest
 
 from strongref.aws.event_bus import EventBus
 from strongref.aws.parameter_store import SsmStore
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ManifestSet
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, ManifestSet, Producer
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.errors import AccessDeniedError, StrongRefError
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.lag import ReadLag
 from strongref.refusals import HoldPendingError
+from strongref_cli.doctor.releasing import ClaimedValue, claims_of
 from strongref_cli.install import installed
+from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.reading import OverviewReader
-from strongref_toolkit.errors import AwsCallError
+from strongref_cli.overview.states import ImportState, Protection
+from strongref_toolkit.errors import AwsCallError, UsageError
 from tests.support.commands import SECRET
 from tests.support.doctor import EU, HOLD, HOME, NETWORK, RELEASE, US, findings
 from tests.support.schemas import validate
@@ -196,7 +199,7 @@ def test_a_stack_is_told_from_manifests_of_the_same_name(run: Run, account: Acco
     account.ssm(US).put_parameter(Name=page, Value=json.dumps([f"{NETWORK}/VpcId"]), Type="String")
     status, _, err = run(*RELEASE, "--reason", "x", "--yes")
     assert status == 2
-    assert "named shop import this: give --consumer stack:shop or --consumer manifests:shop\n" in err
+    assert "--consumer shop means manifests:shop and shop@us-east-1. Give one of them\n" in err
     arguments = ("release", "network", "VpcId", "--region", US, "--reason", "x", "--yes", "--consumer")
     status, _, err = run(*arguments, "manifests:shop")
     assert (status, err) == (2, "strongref: shop is a manifest set: strongref resolve --unclaim shop releases it\n")
@@ -232,3 +235,23 @@ def test_a_reason_is_more_than_spaces(run: Run) -> None:
 def test_a_reason_has_a_limit(run: Run) -> None:
     status, _, err = run(*RELEASE, "--reason", "x" * (MAX_REASON + 1))
     assert (status, f"at most {MAX_REASON} printable characters" in err) == (2, True)
+
+
+def test_a_consumer_in_two_regions_or_accounts_is_one_of_them_only() -> None:
+    scope = ExportScope("_shared", Producer("111111111111", EU, "network"))
+    arns = {
+        where: f"arn:aws:cloudformation:{region}:{account}:stack/app/{where}"
+        for where, region, account in (
+            ("us", US, "111111111111"), ("eu", EU, "111111111111"), ("other", EU, "222222222222"),
+        )
+    }  # fmt: skip
+    values = [
+        ClaimedValue(each.split(":")[3], scope, Claim(each, where, ImportState.CURRENT, Protection.HELD), Key("A"))
+        for where, each in arns.items()
+    ]
+    with pytest.raises(UsageError, match=r"app means app@us-east-1, arn:\S+/eu and arn:\S+/other. Give one of them"):
+        claims_of(values, "app")
+    assert [each.claim.tag for each in claims_of(values, "app@us-east-1")] == ["us"]
+    for where, arn in arns.items():
+        assert [each.claim.tag for each in claims_of(values, arn)] == [where]
+    assert claims_of(values, "app@us-west-2") == []

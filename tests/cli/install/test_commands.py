@@ -98,10 +98,18 @@ def test_a_region_that_is_given_twice_is_one(capsys: pytest.CaptureFixture[str])
 
 
 def test_all_regions_are_those_of_the_account(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["uninstall", "--all-regions", "--dry-run", "--output", "json"]) == 0
+    assert cli.main(["install", "--all-regions", "--dry-run", "--output", "json"]) == 0
     regions = {each["region"]: each["result"] for each in json.loads(capsys.readouterr().out)["regions"]}
     assert {EU, US} < set(regions)
-    assert set(regions.values()) == {"not installed"}
+    assert set(regions.values()) == {"would install"}
+
+
+def test_regions_without_strongref_are_not_shown_where_nobody_named_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["uninstall", "--all-regions", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert ("strongref is installed in none of " in shown, EU in shown) == (True, False)
+    assert cli.main(["uninstall", "--region", EU, "--dry-run"]) == 0
+    assert "not installed" in capsys.readouterr().out
 
 
 def test_a_dry_run_installs_nothing(capsys: pytest.CaptureFixture[str]) -> None:

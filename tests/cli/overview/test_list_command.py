@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from strongref.contract.names import CLAIM_TAG
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import age_text
 from tests.support.commands import SECRET
@@ -157,3 +158,21 @@ def test_an_age_is_in_its_largest_unit() -> None:
     assert list(map(age_text, (0, 59, 60, 3599, 3600, 86_399, 86_400, 864_000))) == [
         "0s", "59s", "1m", "59m", "1h", "23h", "1d", "10d",
     ]  # fmt: skip
+
+
+def test_many_importers_are_named_by_who_with_the_key(run: Run, account: Account) -> None:
+    tags = [{"Key": f"{CLAIM_TAG}{at:016}", "Value": f"stack-{at}"} for at in range(35)]
+    name = f"/strongref/exports/_shared/123456789012/{EU}/network/VpcId"
+    account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=tags)
+    for asked in (["list", "--region", US], ["who", "network", "--region", EU, "--region", US]):
+        _, shown, _ = run(*asked)
+        assert ("and 32 more" in shown, "strongref who STACK KEY names every importer." in shown) == (True, True)
+    _, shown, _ = run("who", "network", "VpcId", "--region", EU, "--region", US)
+    assert all(f"stack-{at}" in shown for at in range(35))
+    assert "names every importer" not in shown
+
+
+def test_of_many_regions_those_that_are_exported_to_are_counted(run: Run) -> None:
+    many = (US, EU, "us-east-2", "us-west-1", "us-west-2", "eu-west-2", "eu-west-3")
+    _, shown, _ = run("list", *(option for each in many for option in ("--region", each)))
+    assert "4 exports to 1 of 7 regions" in shown
