@@ -124,12 +124,16 @@ def _check(commands: Commands) -> None:
     what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
     what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
     what.add_argument("--delete", metavar="STACK", help="the stack to delete")
+    stacks = "a list in YAML of all that a pipeline deploys: stack, template, region, parameters, new"
+    what.add_argument("--stacks", metavar="FILE", help=stacks)
     given = "the template's parameters, or files of them (JSON, samconfig.toml); others keep their values, or defaults"
     names = ("--parameters", "--parameter-overrides")
     check.add_argument(*names, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     assume = "a template that is deployed before, as stack NAME or as the one that FILE is named for"
     check.add_argument("--assume", action="append", default=[], metavar="[NAME=]FILE", help=assume)
+    github = "in GitHub Actions, also annotate the templates, and write the job summary"
+    check.add_argument("--github", action="store_true", help=github)
     made = "create a change set of the template, read it and delete it: it shows what only CloudFormation knows"
     check.add_argument("--create-change-set", action="store_true", help=made)
     check.add_argument("--new", action="store_true", help="the stack does not exist, and the template creates it")
@@ -179,7 +183,7 @@ def _republish(commands: Commands) -> None:
     republish = add_command(commands, "republish", "restore deleted values from their records")
     republish.add_argument("stack", metavar="STACK", help="the stack that exports them")
     republish.add_argument("--key", help="only this export, or everything in the map of this name")
-    add_options(republish, add_regions, add_output, run="doctor.republishing:republish_exports")
+    add_options(republish, add_dry_run, add_yes, add_regions, add_output, run="doctor.republishing:republish_exports")
 
 
 def _lookup(commands: Commands) -> None:
@@ -250,7 +254,7 @@ def _transform(commands: Commands) -> None:
     add_region(of_policy, "the stack's region")
     of_policy.add_argument("--account", help="the stack's account")
     of_policy.add_argument("--stack", help="the stack's name")
-    of_policy.add_argument("--partition", default="aws", help="the partition: aws, aws-cn or aws-us-gov")
+    of_policy.add_argument("--partition", help="the partition: aws, aws-cn or aws-us-gov; by default the region's")
     of_policy.add_argument("--application", default="strongref", help="the name of strongref's own stack")
     repeatable(of_policy, "--parameter", "a template parameter; repeatable", metavar="NAME=VALUE")
     transform.set_defaults(run="transform.command:transform_template", extra="manifests")
@@ -258,12 +262,17 @@ def _transform(commands: Commands) -> None:
 
 def _completion(commands: Commands) -> None:
     completion = add_command(commands, "completion", "print a completion script for a shell")
-    completion.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="the shell: bash or zsh")
+    shells = ("bash", "zsh", "fish")
+    completion.add_argument("shell", metavar="SHELL", choices=shells, help="the shell: bash, zsh or fish")
     completion.set_defaults(run="completion:print_script")
+
+
+def _version(commands: Commands) -> None:
+    add_command(commands, "version", "print the version").set_defaults(run="completion:print_version")
 
 
 _COMMANDS = (
     _install, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
-    _lookup, _objects, add_resolve, add_refs, _transform, _completion,
+    _lookup, _objects, add_resolve, add_refs, _transform, _completion, _version,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -1,4 +1,4 @@
-"""`strongref completion`: a script for the shell, made from the commands' own parsers."""
+"""`strongref completion`, a script for the shell, made from the commands' own parsers, and `strongref version`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 
 from shtab import FILE, complete
 
+from strongref import __version__
 from strongref_cli.arguments import parser
 from strongref_cli.terminal.output import put_out
 
@@ -17,6 +18,11 @@ def print_script(args: argparse.Namespace) -> int:
     whole = parser()
     _complete_files(whole)
     put_out(f"{complete(whole, args.shell)}\n".encode())
+    return 0
+
+
+def print_version(_args: argparse.Namespace) -> int:
+    put_out(f"{__version__}\n".encode())
     return 0
 
 

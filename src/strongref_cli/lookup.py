@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.arns import Arn
 from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.lookup.attributes import attribute
-from strongref.lookup.errors import ResourceQueryError
+from strongref.lookup.errors import ResourceQueryError, UnknownTypeError
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
 from strongref.lookup.search import Finder
@@ -48,7 +48,7 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     try:
         with progress(f"Looking up {args.type}"):
             identifier, attributes = _found(finder, query, args.attribute)
-    except ResourceQueryError as error:
+    except (ResourceQueryError, UnknownTypeError) as error:
         raise UsageError(str(error)) from None
     if args.output == "table":
         lines = map(_text, attributes.values()) if attributes else (identifier,)

@@ -86,7 +86,7 @@ def reported(capsys: pytest.CaptureFixture[str]) -> str:
         (["list", "--region", "eu-wset-1"], "'eu-wset-1' is not a region that this botocore knows. Did you mean eu-"),
         (["list", "--region", "Ireland"], "'Ireland' is not a region that this botocore knows. Give a region code"),
         (["list"], "no region: give --region, or set AWS_REGION"),
-        (["completion", "fish"], "SHELL cannot be 'fish'. Choose from bash, zsh"),
+        (["completion", "tcsh"], "SHELL cannot be 'tcsh'. Choose from bash, zsh, fish"),
         (["graph", "--out", "graph.xyz", "--region", US], "--out graph.xyz does not end in .html"),
         (["who"], "the following arguments are required: STACK"),
         (["who", ""], "STACK is empty: is a variable not set?"),
@@ -268,10 +268,11 @@ def test_the_given_profile_is_used_even_if_the_environment_has_credentials(
 
 WITHOUT_AWS = {
     ("objects", "context"), ("refs", "fields"), ("refs", "rbac"), ("refs", "schema"), ("transform",), ("completion",),
+    ("version",),
 }  # fmt: skip
 NO_REPORT = {
     ("objects", "show"), ("objects", "export"), ("refs", "rbac"), ("refs", "schema"), ("refs", "resolve"),
-    ("resolve",), ("transform",), ("completion",),
+    ("resolve",), ("transform",), ("completion",), ("version",),
 }  # fmt: skip
 """Commands that print an object, a file or a script, which has a format of its own."""
 

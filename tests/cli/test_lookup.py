@@ -132,6 +132,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
         ([TOPIC, "news", "--property", "A=1", "--property", "A=2"], "--property A is given twice"),
         ([STAGE, "prod", "--property", "RestApiId="], "--property RestApiId must not be empty"),
         ([TOPIC, "news", "--region", "us-esat-1"], "is not a region that this botocore knows. Did you mean us-west-1"),
+        (["AWS::SNS::Topics", "news"], "Did you mean AWS::SNS::Topic"),
     ],
 )
 def test_usage_errors_exit_with_2(run: Run, arguments: list[str], reported: str) -> None:
@@ -147,7 +148,6 @@ def test_usage_errors_exit_with_2(run: Run, arguments: list[str], reported: str)
         ([TOPIC, "gone"], "No AWS::SNS::Topic with physical ID gone in eu-west-1 (2 checked)"),
         ([STAGE, "prod"], "AWS::ApiGateway::Stage cannot be looked up without RestApiId"),
         ([DATABASE, "web", "--attribute", "Endpoint.Adress"], "Did you mean Endpoint.Address"),
-        (["AWS::SNS::Topics", "news"], "Did you mean AWS::SNS::Topic"),
         (["AWS::SQS::Queue", "--name", "jobs"], "does not support ListResources"),
     ],
 )

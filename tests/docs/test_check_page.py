@@ -18,16 +18,22 @@ def test_the_documented_verdicts_are_those_that_there_are() -> None:
     assert [first.strip("`") for first, *_ in rows(PAGE, "Verdicts")] == [each.value for each in Verdict]
 
 
-def test_the_workflow_runs_a_command_that_there_is_and_comments_what_it_prints() -> None:
+def test_the_workflow_gives_what_the_reusable_one_asks_for() -> None:
     (block,) = blocks("yaml workflow")
     (job,) = yaml.safe_load(block.text)["jobs"].values()
-    runs = [step["run"] for step in job["steps"] if "run" in step]
-    (command,) = [run for run in runs if run.startswith("strongref ")]
-    arguments, files = command.removeprefix("strongref ").split(" > ")
-    args = parser_of().parse_args(shlex.split(arguments))
-    assert args.output == "markdown"
-    assert (ROOT / args.template).is_file()
-    for file in files.split(" 2> "):
-        assert [file in run for run in runs] == [False, True, True, False]
-    variables = {name for step in job["steps"] for name in step.get("env", {})}
-    assert set(re.findall(r"\$([A-Z]+)", "".join(runs))) <= variables
+    reusable = yaml.safe_load((ROOT / ".github/workflows/check-exports.yml").read_text())
+    inputs = reusable[True]["workflow_call"]["inputs"]  # YAML 1.1 reads `on` as true.
+    required = {name for name, each in inputs.items() if each.get("required")}
+    assert required <= set(job["with"]) <= set(inputs)
+    assert len(block.text.splitlines()) <= 10
+    assert (ROOT / job["with"]["stacks"]).is_file()
+    (used,) = [each for each in reusable["jobs"]["check"]["steps"] if each["uses"] == "./.strongref"]
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert set(used["with"]) <= set(action["inputs"])
+
+
+def test_the_action_runs_a_command_that_there_is() -> None:
+    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    (command,) = re.findall(r"^strongref (.*?) \$OPTIONS", "\n".join(each["run"] for each in steps), re.MULTILINE)
+    args = parser_of().parse_args(shlex.split(command))
+    assert (args.stacks, args.github) == ("$STACKS", True)

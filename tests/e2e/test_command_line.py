@@ -136,7 +136,7 @@ def test_the_life_of_a_reference(shell: Shell, world: World) -> None:
     # A value that is deleted by hand comes back without its claim, until its importer is deployed again.
     world.aws.client("ssm", US).delete_parameter(Name=world.name("A"))
     assert states(shell, world)["A"] == ("missing", [])
-    restored = shell.ask("republish", world.producer, "--key", "A")["restored"]
+    restored = shell.ask("republish", world.producer, "--yes", "--key", "A")["restored"]
     assert [(each["keys"], [who["name"] for who in each["importers"]]) for each in restored] == [
         (["A"], [world.consumer])
     ]
@@ -209,7 +209,7 @@ def test_a_hold_that_is_named_later_is_made_once_its_output_is_there(account: Aw
 def test_ctrl_c_ends_a_repair_that_waits(shell: Shell, world: World) -> None:
     ssm, fences = world.aws.client("ssm", US), world.name("").replace("/exports/", "/fences/")
     ssm.delete_parameter(Name=world.name("B"))
-    command = [COMMAND, "republish", world.producer, "--region", US]
+    command = [COMMAND, "republish", world.producer, "--yes", "--region", US]
     text = json.dumps({"by": "another deployment", "until": "2099-01-01T00:00:00+00:00"})
     ssm.put_parameter(Name=f"{fences}Exports.1", Value=text, Type="String")
     with subprocess.Popen(  # noqa: S603
@@ -268,7 +268,7 @@ def test_the_documented_policy_is_enough(shell: Shell, world: World) -> None:
     holds = world.aws.parameters(EU, f"/strongref/holds/{world.producer}-Exports")
     assert holds == {}  # it goes with the last claim
     world.aws.client("ssm", US).delete_parameter(Name=world.name("Map/C"))
-    assert [each["keys"] for each in operator.ask("republish", world.producer)["restored"]] == [["Map.C"]]
+    assert [each["keys"] for each in operator.ask("republish", world.producer, "--yes")["restored"]] == [["Map.C"]]
     world.aws.client("ssm", US).delete_parameter(Name=world.name("Map/C"))
     assert operator.run("doctor", *BOTH, "--fix", "--yes").status == 1
     assert states(shell, world)["Map.C"][0] == "restored"
@@ -367,7 +367,7 @@ def test_what_does_not_exist_is_an_error(shell: Shell, world: World) -> None:
         (("who", f"{world.producer}x"), f"Did you mean {world.producer}"),
         (("who", world.producer, "Mapp"), "neither exports nor imports 'Mapp'"),
         (("list", "--stack", f"{world.producer}x", "--region", US), f"Did you mean {world.producer}"),
-        (("republish", f"{world.producer}x"), f"Did you mean {world.producer}"),
+        (("republish", f"{world.producer}x", "--yes"), f"Did you mean {world.producer}"),
         (("list", "--region", "eu-wset-1"), "Did you mean eu-west-1"),
         (("list", "--region", ""), "--region is empty: is a variable not set?"),
     ):

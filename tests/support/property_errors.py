@@ -72,6 +72,7 @@ OF_EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-values": refused_export(Values="x"),
     "bad-account": refused_export(Account="222222222222"),
     "bad-region": refused_export(Region="Ireland"),
+    "bad-region-partition": refused_export(Region="cn-north-1"),
     "bad-region-list": refused_export(Region=[]),
     "bad-region-delete": _delete_without_region,
     "bad-consumer": refused_export(Consumer="my web"),

@@ -13,8 +13,10 @@ from strongref.macro.template import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
+from strongref_cli.check.github import add_to_summary, annotated
 from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
+from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
 from strongref_cli.terminal import consumer_text
 from strongref_cli.terminal.output import colored, progress, put_out, wrapped
@@ -28,47 +30,72 @@ from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from strongref.macro.template import Template
 
 
 def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
     """Exit with 1 if something is refused or lost, and with 2 if there is no answer: pipelines tell them apart."""
+    _check_usage(args)
     try:
-        return _checked(args, session)
+        listed = read_stacks(args.stacks) if args.stacks else [_asked(args)]
+        assumed = {each.stack: _template(each.template).content for each in listed if args.stacks}
+        assumed |= {name: _template(file).content for name, file in map(_assumed, args.assume)}
+        reports = [_report(args, each, assumed, session) for each in listed]
     except (CheckError, ManifestError) as error:
         raise UsageError(str(error)) from None
+    if args.output == "json":
+        documents = [_document(each) for each in reports]
+        put_out(document_text({"stacks": documents} if args.stacks else documents[0]).encode())
+    elif args.output == "markdown":
+        put_out("\n".join(map(as_markdown, reports)).encode())
+    else:
+        put_out(colored(wrapped("\n".join(map(as_table, reports))), _COLORS).encode())
+    if args.github:
+        found = [line for each, at in zip(reports, listed, strict=True) for line in annotated(each, at.template)]
+        put_out("".join(f"{line}\n" for line in found).encode())
+        add_to_summary(map(as_markdown, reports))
+    failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
+    return int(any(each.verdict in failing for each in reports))
 
 
-def _checked(args: argparse.Namespace, session: ToolSession) -> int:
+def _check_usage(args: argparse.Namespace) -> None:
     if args.parameters and not args.template:
         raise UsageError("--parameters requires --template")
-    given = parameters("--parameters", args.parameters)
-    if not args.delete and not args.stack:
+    if (args.template or args.change_set) and not args.stack:
         raise UsageError("--template and --change-set require --stack")
-    if args.delete and args.stack:
-        raise UsageError("--delete names the stack itself: leave --stack out")
-    region = one_region(args.region)
-    template = _template(args.template) if args.template else None
-    if (args.new or args.create_change_set) and template is None:
-        raise UsageError(f"{'--new' if args.new else '--create-change-set'} requires --template")
-    assumed = {name: _template(file).content for name, file in map(_assumed, args.assume)}
-    with progress(f"Checking {args.delete or args.stack}"):
-        check = StackCheck(StackReader(session, region)).assuming(assumed)
-        if template and (args.strict or args.new):
-            check.expect(args.stack, new=args.new)
-        if template and args.create_change_set:
-            with check.making_change_set(args.stack, template, given) as (made, name):
-                report = made.change_set(args.stack, name)
-        elif args.delete:
-            report = check.deletion(args.delete)
-        elif template is None:
-            report = check.change_set(args.stack, args.change_set)
-        else:
-            report = check.template(args.stack, template.content, given)
-    text = _OUTPUTS[args.output](report)
-    put_out((colored(wrapped(text), _COLORS) if args.output == "table" else text).encode())
-    failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
-    return int(report.verdict in failing)
+    if (args.delete or args.stacks) and args.stack:
+        raise UsageError("--delete and --stacks name the stacks themselves: leave --stack out")
+    if args.new and not args.template:
+        raise UsageError("--new requires --template")
+    if args.create_change_set and not (args.template or args.stacks):
+        raise UsageError("--create-change-set requires --template or --stacks")
+
+
+def _asked(args: argparse.Namespace) -> ListedStack:
+    given = parameters("--parameters", args.parameters)
+    return ListedStack(args.delete or args.stack, args.template or "", args.region, given, new=args.new)
+
+
+def _report(
+    args: argparse.Namespace, asked: ListedStack, assumed: Mapping[str, Template], session: ToolSession
+) -> StackReport:
+    region = one_region(asked.region or args.region)
+    template = _template(asked.template) if asked.template else None
+    others = {name: each for name, each in assumed.items() if name != asked.stack}
+    with progress(f"Checking {asked.stack}"):
+        check = StackCheck(StackReader(session, region)).assuming(others)
+        if template and (args.strict or asked.new):
+            check.expect(asked.stack, new=asked.new)
+        if args.delete:
+            return check.deletion(args.delete)
+        if template is None:
+            return check.change_set(asked.stack, args.change_set)
+        if args.create_change_set:
+            with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
+                return made.change_set(asked.stack, name)
+        return check.template(asked.stack, template.content, asked.parameters)
 
 
 def _assumed(given: str) -> tuple[str, str]:
@@ -112,9 +139,6 @@ def as_json(report: StackReport) -> str:
 def as_markdown(report: StackReport) -> str:
     """A comment for a pull request."""
     return "\n".join(line for each in report.all_stacks for line in _markdown(each))
-
-
-_OUTPUTS = {"table": as_table, "json": as_json, "markdown": as_markdown}
 
 
 def _lines(report: StackReport) -> Iterator[str]:

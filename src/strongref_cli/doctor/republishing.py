@@ -18,7 +18,7 @@ from strongref_cli.overview.graph import Participant
 from strongref_cli.overview.region_reading import reading, regions_of, status, unread_document, uses_of, where_read
 from strongref_cli.overview.texts import participant_document
 from strongref_cli.terminal import consumer_text
-from strongref_cli.terminal.output import Result, TextTable, WaitNotice, progress, show
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +51,14 @@ class Restored:
     may_have_more: bool
 
 
+def missing(store: Store, scope: ExportScope, keys: Collection[Key] | None) -> tuple[RecordedExports, list[Key]]:
+    """The records of a scope, and those of these keys, or of all, whose values were deleted; errors as `republish`."""
+    published = RecordedExports.read(store, scope).readable()
+    stored = store.under(scope.path("exports"), decrypted=False)
+    lost = [key for key in sorted(published.values) if scope.parameter_name(key) not in stored]
+    return published, [key for key in lost if keys is None or key in keys]
+
+
 def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys: Collection[Key] | None) -> Restored:
     """Restore the deleted values among these keys, or among all, from the record. Existing values do not change.
 
@@ -64,14 +72,8 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     """
     holder = FenceHolder("republish", "strongref republish")
 
-    def look(store: Store) -> tuple[RecordedExports, list[Key]]:
-        published = RecordedExports.read(store, scope).readable()
-        stored = store.under(scope.path("exports"), decrypted=False)
-        lost = [key for key in sorted(published.values) if scope.parameter_name(key) not in stored]
-        return published, [key for key in lost if keys is None or key in keys]
-
     def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
-        published, lost = look(fenced.store)
+        published, lost = missing(fenced.store, scope, keys)
         return published, [key for key in lost if create(fenced, key, published)]
 
     def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
@@ -79,9 +81,6 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
         found = writer.create(scope.parameter_name(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
-    _, lost = look(ports.stores(region, clock))
-    if not lost:
-        return Restored(region, scope, (), (), may_have_more=False)
     published, lost = behind_fences(
         ports,
         clock,
@@ -115,19 +114,27 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
     exported = [value for each in uses for value in each.exports]
     lag = read_lag(session, regions_of(exported))
     ports = session.ports(session.aws(None, None).accounts.own, kms_keys(session), lag)
-    done = []
-    with progress(f"Restoring what {args.stack} exports") as step:
-        keys = {value.key for value in exported} if args.key else None
-        ports = replace(ports, waits=WaitNotice(step))
+    keys = {value.key for value in exported} if args.key else None
+    lost: dict[tuple[str, ExportScope], list[Key]] = {}
+    with progress(f"Looking for what {args.stack} exports") as step:
         for region, scope in sorted({(value.region, value.scope) for value in exported}):
             step(region)
-            done.append(republish(ports, session.clock, region, scope, keys))
-    restored = [each for each in done if each.keys]
-    show(_restored(args.stack, restored, reader.unread), args.output)
+            if found := missing(ports.stores(region, session.clock), scope, keys)[1]:
+                lost[region, scope] = found
+    plan = [Restored(*at, tuple(found), (), may_have_more=False) for at, found in lost.items()]
+    if plan and not args.dry_run:
+        if not args.yes:
+            show_plan(_restored(args.stack, plan, reader.unread, dry_run=True), args.output, yes=False)
+        ask(f"Restore what {args.stack} exports?", yes=args.yes)
+        with progress(f"Restoring what {args.stack} exports") as step:
+            ports = replace(ports, waits=WaitNotice(step))
+            plan = [republish(ports, session.clock, *at, keys) for at in lost]
+    restored = [each for each in plan if each.keys]
+    show(_restored(args.stack, restored, reader.unread, dry_run=args.dry_run), args.output)
     return status(reader.unread)
 
 
-def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) -> Result:
+def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread], *, dry_run: bool) -> Result:
     rows = [
         (
             each.region,
@@ -139,9 +146,12 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread]) ->
         for key in each.keys
     ]
     notes = ["Deploy those stacks with another Revision of their Import: their claims were deleted with the values."]
+    if dry_run:
+        notes = ["These values were deleted, and can be restored from their records."]
     if not rows:
         notes = [f"Nothing that {stack} exports was missing{where_read(unread)}."]
     document = {
+        "dryRun": dry_run,
         "restored": [
             {
                 "region": each.region,

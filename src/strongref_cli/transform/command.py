@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strongref.arns import partition_of
 from strongref.contract.properties import parse_account
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.errors import BadRequestError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-_SETTINGS = {"region": None, "account": None, "stack": None, "partition": "aws", "application": "strongref"}
+_SETTINGS = {"region": None, "account": None, "stack": None, "partition": None, "application": "strongref"}
 """The options that describe the deployment for `--iam`, with their defaults."""
 
 
@@ -67,6 +68,7 @@ def _target(args: argparse.Namespace) -> DeploymentTarget:
     for name, value in given.items():
         if value not in (None, _SETTINGS[name]) and not args.iam:
             raise UsageError(f"--{name} requires --iam")
+    given["partition"] = given["partition"] or partition_of(given["region"] or "")
     if target_account := given["account"]:
         try:
             parse_account("--account", target_account)

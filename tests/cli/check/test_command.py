@@ -258,7 +258,7 @@ def test_what_no_stack_can_be_made_of_is_unknown(check: Check) -> None:
     ("arguments", "problem"),
     [
         (["--template", "x"], "--template and --change-set require --stack"),
-        (["--stack", "a", "--delete", "b"], "--delete names the stack itself: leave --stack out"),
+        (["--stack", "a", "--delete", "b"], "--delete and --stacks name the stacks themselves: leave --stack out"),
         (["--delete", "b", "--parameters", "A=1"], "--parameters requires --template"),
         (["--stack", "a", "--template", "x", "--parameters", "A"], "is neither NAME=VALUE nor a file that exists"),
         (["--stack", "a", "--template", "x", "--parameters", "A=1", "A=2"], "--parameters A is given twice"),
@@ -570,3 +570,76 @@ def test_parameters_may_be_in_a_file(check: Check, tmp_path: Path) -> None:
     file.write_text(json.dumps([{"ParameterKey": "Password", "ParameterValue": "another-secret"}]))
     status, shown = check(producing(), "--parameter-overrides", str(file))
     assert (status, "Password cannot be changed" in shown) == (1, True)
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """A file that lists a producer that is refused, and a consumer of what another stack will export."""
+    templates = {
+        "network": producing(Bucket="another"),
+        "database": template(B=bucket(), Exports=exporting({"Url": {"Ref": "B"}})),
+        "web": importing(["Url"], From={"Stack": "database", "Region": EU}),
+    }
+    for name, given in templates.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(given))
+    regions = {"network": EU, "database": EU, "web": US}
+    listed: list[dict[str, Any]] = [
+        {"stack": name, "region": regions[name], "template": f"{tmp_path}/{name}.json"} for name in templates
+    ]
+    listed[0]["parameters"] = {"Name": SECRET}
+    (tmp_path / "stacks.yaml").write_text(json.dumps(listed))
+    return tmp_path / "stacks.yaml"
+
+
+@pytest.mark.usefixtures("check")
+def test_the_stacks_of_a_pipeline_are_checked_together(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What one will export, another may import: nothing is said about the order in which they are deployed."""
+    assert cli.main(["check", "--stacks", str(pipeline), "--output", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    validate("check", found)
+    verdicts = {each["stack"]: each["verdict"] for each in found["stacks"]}
+    assert verdicts == {"network": "refused", "database": "accepted", "web": "unknown"}
+    assert cli.main(["check", "--stacks", str(pipeline), "--output", "markdown"]) == 1
+    assert capsys.readouterr().out.count("### ") == 3
+
+
+@pytest.mark.usefixtures("check")
+def test_github_shows_each_reason_at_its_template_and_all_in_the_summary(
+    pipeline: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = pipeline.with_name("summary.md")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert cli.main(["check", "--stacks", str(pipeline), "--github"]) == 1
+    shown = capsys.readouterr().out
+    at = f"::error file={pipeline.parent}/network.json,title=network (eu-west-1) refused::"
+    assert f"{at}Bucket cannot be changed: it is imported by stack web" in shown
+    assert (
+        f"::warning file={pipeline.parent}/web.json,title=web (us-east-1) unknown::Stack database is assumed" in shown
+    )
+    assert summary.read_text().count("### ") == 3
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    assert cli.main(["check", "--stacks", str(pipeline), "--github"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[", "it is neither YAML nor JSON"),
+        ("stack: a", "it must be a list of maps with stack and template"),
+        ("[]", "it must be a list of maps with stack and template"),
+        ("- a", "number 1: it must be a map with stack and template"),
+        ("- {stack: a}", "number 1: template must be given as text"),
+        ("- {stack: a, template: b, paramters: c}", "number 1: paramters is unknown; must be one of stack, template"),
+        ("- {stack: a, template: b, parameters: [c]}", "parameters c is neither NAME=VALUE nor a file"),
+        ("- {stack: a, template: b, region: eu-wst-1}", "Did you mean eu-west-1"),
+        (None, "--stacks"),
+    ],
+)
+@pytest.mark.usefixtures("aws")
+def test_a_list_of_stacks_that_is_none_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, problem: str
+) -> None:
+    if text is not None:
+        (tmp_path / "stacks.yaml").write_text(text)
+    assert cli.main(["check", "--stacks", f"{tmp_path}/stacks.yaml"]) == 2
+    assert problem in capsys.readouterr().err

@@ -246,7 +246,7 @@ def test_where_no_region_can_be_read_the_first_error_is_raised(run: Run, monkeyp
     [
         ("RemoveTagsFromResource", ("release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes")),
         ("PutParameter", ("release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes")),
-        ("PutParameter", ("republish", "network")),
+        ("PutParameter", ("republish", "network", "--yes")),
         ("GetParametersByPath", ("doctor",)),
     ],
 )

@@ -49,7 +49,7 @@ def test_where_the_installation_cannot_be_described_it_may_be_the_largest(monkey
     [
         (("doctor", "--region", US), 3),
         (("doctor", "--region", US, "--region", EU), 7),
-        (("republish", "network", "--region", US), 7),
+        (("republish", "network", "--yes", "--region", US), 7),
         ((*RELEASE, "--reason", "x", "--yes"), 7),
         (("resolve", "--unclaim", "shop", "--region", US), 3),
     ],

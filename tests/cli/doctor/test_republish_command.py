@@ -33,7 +33,7 @@ class Terminal(StringIO):
 
 def test_deleted_values_come_back_and_their_importers_are_named(run: Run, account: Account) -> None:
     account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
-    status, out, _ = run("republish", "network", "--region", EU)
+    status, out, _ = run("republish", "network", "--yes", "--region", EU)
     assert status == 0
     rows = [line.split() for line in out.splitlines()[1:-1]]
     again = ["shop", "and", "perhaps", "others"]
@@ -46,7 +46,7 @@ def test_deleted_values_come_back_and_their_importers_are_named(run: Run, accoun
 
 def test_only_what_was_asked_for_comes_back(run: Run, account: Account) -> None:
     account.ssm(US).delete_parameters(Names=[f"{NETWORK}/Alb/Arn", f"{NETWORK}/VpcId"])
-    _, out, _ = run("republish", "network", "--region", US, "--key", "Alb", "--output", "json")
+    _, out, _ = run("republish", "network", "--yes", "--region", US, "--key", "Alb", "--output", "json")
     document = json.loads(out)
     validate("republish", document)
     assert [each["keys"] for each in document["restored"]] == [["Alb.Arn"]]
@@ -56,7 +56,7 @@ def test_a_named_consumer_is_its_importer(run: Run, account: Account) -> None:
     account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
     account.stack("site", US)
     account.ssm(US).delete_parameter(Name=f"/strongref/exports/site/{HOME}/{US}/certificate/Arn")
-    _, out, _ = run("republish", "certificate", "--region", US)
+    _, out, _ = run("republish", "certificate", "--yes", "--region", US)
     assert [line.split() for line in out.splitlines()[1:-1]] == [[US, "Arn", "site", "site"]]
 
 
@@ -71,7 +71,7 @@ def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
 
     def key() -> str:
         account.ssm(US).delete_parameter(Name=name)
-        assert run("republish", "vault", "--region", EU)[0] == 0
+        assert run("republish", "vault", "--yes", "--region", EU)[0] == 0
         filters = [{"Key": "Name", "Values": [name]}]
         (found,) = account.ssm(US).describe_parameters(ParameterFilters=filters)["Parameters"]
         return str(found["KeyId"])
@@ -91,7 +91,7 @@ def test_without_a_word_on_the_key_no_secret_is_restored(
     name = f"{NETWORK.replace('network', 'vault')}/Password"
     account.ssm(US).delete_parameter(Name=name)
     monkeypatch.setattr(installed, "installed_in", denied)
-    status, out, err = run("republish", "vault", "--region", EU)
+    status, out, err = run("republish", "vault", "--yes", "--region", EU)
     failed = "DescribeStacks of stack strongref in us-east-1 failed: AccessDenied"
     assert (status, out) == (3, "")
     assert err.startswith(f"strongref: {failed}. Check the caller's credentials")
@@ -99,7 +99,7 @@ def test_without_a_word_on_the_key_no_secret_is_restored(
 
 
 def test_what_a_stack_imports_is_not_its_own_to_restore(run: Run) -> None:
-    status, _, err = run("republish", "shop", "--key", "VpcId", "--region", US)
+    status, _, err = run("republish", "shop", "--yes", "--key", "VpcId", "--region", US)
     assert (status, err) == (2, "strongref: shop imports VpcId: republish the stack that exports it\n")
 
 
@@ -115,13 +115,17 @@ def test_a_value_that_another_restores_at_the_same_time_is_no_failure(
         create(store, name, *more)
 
     monkeypatch.setattr(SsmStore, "create", raced)
-    status, out, _ = run("republish", "network", "--region", US, "--output", "json")
+    status, out, _ = run("republish", "network", "--yes", "--region", US, "--output", "json")
     assert status == 0
     assert [each["keys"] for each in json.loads(out)["restored"]] == [["VpcId"]]
 
 
 def test_where_nothing_is_missing_nothing_is_done(run: Run) -> None:
-    assert run("republish", "network", "--region", EU) == (0, "Nothing that network exports was missing.\n", "")
+    assert run("republish", "network", "--yes", "--region", EU) == (
+        0,
+        "Nothing that network exports was missing.\n",
+        "",
+    )
 
 
 def test_what_others_have_stored_does_not_control_the_terminal(
@@ -133,7 +137,7 @@ def test_what_others_have_stored_does_not_control_the_terminal(
         text = json.dumps({"by": "\x1b[2Jx", "until": f"{year}-01-01T00:00:00+00:00", "for": -60})
         account.ssm(US).put_parameter(Name=fence, Type="String", Value=text)
     monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
-    _, _, err = run("republish", "network", "--region", US)
+    _, _, err = run("republish", "network", "--yes", "--region", US)
     assert "An expired fence was deleted" in err
     assert "are still being changed" in err
     assert err.replace("\n", "").isprintable()
@@ -143,7 +147,7 @@ def test_it_says_for_whom_it_waits_and_how_long(run: Run, account: Account, monk
     wait_a_little(monkeypatch)
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
     put_up_fence(account, "Exports.1", by="Exports of [/x] network\x1b[2J", until="2099-01-01T00:00:00+00:00")
-    _, _, err = run("republish", "network", "--region", US)
+    _, _, err = run("republish", "network", "--yes", "--region", US)
     first, second, _ = err.split("\n")
     assert first.startswith("strongref: waiting up to 1 s for Exports of [/x] network")
     assert first.endswith(", which is changing exports of network")
@@ -169,7 +173,7 @@ def test_nothing_is_restored_while_another_deployment_changes_it(
     until = '{"by":"x","until":"2099-01-01T00:00:00+00:00"}'
     account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
     monkeypatch.setattr(session, "FENCE_WAIT", 0.0)
-    status, out, err = run("republish", "network", "--region", US)
+    status, out, err = run("republish", "network", "--yes", "--region", US)
     assert (status, out) == (1, "")
     assert err.startswith("strongref: The exports of stack network (eu-west-1, 123456789012) are still being changed")
     assert err.endswith("Run the command again when that has finished.\n")

@@ -59,7 +59,7 @@ def test_a_region_that_cannot_be_read_is_named(
     [
         (["who", "network", "VpcId"], "network neither exports nor imports 'VpcId'."),
         (["who", "web", "--region", US], "No stack or manifest set 'web' in eu-west-1."),
-        (["republish", "network", "--key", "VpcId"], "network neither exports nor imports 'VpcId'."),
+        (["republish", "network", "--yes", "--key", "VpcId"], "network neither exports nor imports 'VpcId'."),
         (
             ["release", "network", "VpcId", "--consumer", "shop", "--reason", "x", "--yes"],
             "network neither exports nor imports 'VpcId'.",
@@ -100,7 +100,7 @@ def test_nobody_but_shop_can_be_named_where_a_region_cannot_be_read(
     [
         (["who", "network"], "network (eu-west-1, 123456789012) exports and imports nothing"),
         (["order"], "Nothing is exported or imported"),
-        (["republish", "network"], "Nothing that network exports was missing"),
+        (["republish", "network", "--yes"], "Nothing that network exports was missing"),
     ],
 )
 def test_nothing_is_said_of_what_was_read(
