@@ -57,10 +57,8 @@ From the start of a process to its first response. The row boto3 creates a clien
 """
 
 _MEMORY = """\
-Lambda gives a function a share of a processor by its memory, 1,769 MB being a whole one. With such a share, an event
-takes this time, and costs so many gigabytes of memory times seconds. 1,024 MB is the default: a cold function is more
-than four times as fast as with 256 MB, and costs less. A change waits most of its time, and costs about a hundredth of
-a cent.
+The time of an event, and its price in gigabytes times seconds. Lambda gives a whole processor with 1,769 MB. 1,024 MB is
+the default: a cold function is four times as fast as with 256 MB, and costs less.
 """
 
 _METHOD = """\

@@ -62,7 +62,7 @@ def test_a_workflow_may_do_only_what_it_needs_and_ends(path: Path) -> None:
     for name, job in jobs(path).items():
         assert "uses" in job or 0 < job["timeout-minutes"] <= 60, name
     for step in steps(path):
-        if "uses" in step:
+        if "uses" in step and step["uses"] != "./.strongref":
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]), step["uses"]
         if step.get("uses", "").startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False

@@ -124,20 +124,20 @@ def _check(commands: Commands) -> None:
     what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
     what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
     what.add_argument("--delete", metavar="STACK", help="the stack to delete")
-    stacks = "a list in YAML of all that a pipeline deploys: stack, template, region, parameters, new"
+    stacks = "a YAML list of stacks with their templates"
     what.add_argument("--stacks", metavar="FILE", help=stacks)
     given = "the template's parameters, or files of them (JSON, samconfig.toml); others keep their values, or defaults"
     names = ("--parameters", "--parameter-overrides")
     check.add_argument(*names, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
-    assume = "a template that is deployed before, as stack NAME or as the one that FILE is named for"
+    assume = "the template of a stack NAME that comes first"
     check.add_argument("--assume", action="append", default=[], metavar="[NAME=]FILE", help=assume)
-    github = "in GitHub Actions, also annotate the templates, and write the job summary"
+    github = "annotate the templates in GitHub Actions"
     check.add_argument("--github", action="store_true", help=github)
-    made = "create a change set of the template, read it and delete it: it shows what only CloudFormation knows"
+    made = "create a change set, read it and delete it"
     check.add_argument("--create-change-set", action="store_true", help=made)
-    check.add_argument("--new", action="store_true", help="the stack does not exist, and the template creates it")
-    strict = "also exit with 1 if something is unknown, and with 2 if the stack does not exist"
+    check.add_argument("--new", action="store_true", help="the template creates the stack")
+    strict = "also fail if something is unknown, or the stack does not exist"
     check.add_argument("--strict", action="store_true", help=strict)
     add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="check")
 

@@ -8,6 +8,7 @@ import shlex
 import yaml
 
 from strongref_cli.check.report import Verdict
+from strongref_cli.check.stacks_file import read_stacks
 from tests.support.commands import parser_of
 from tests.support.documents import ROOT, blocks, rows
 
@@ -30,6 +31,13 @@ def test_the_workflow_gives_what_the_reusable_one_asks_for() -> None:
     (used,) = [each for each in reusable["jobs"]["check"]["steps"] if each["uses"] == "./.strongref"]
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert set(used["with"]) <= set(action["inputs"])
+
+
+def test_the_list_of_stacks_is_the_example() -> None:
+    (block,) = blocks("yaml stacks")
+    listed = read_stacks(str(ROOT / "examples/certificate/stacks.yml"))
+    assert [each.stack for each in listed] == [each["stack"] for each in yaml.safe_load(block.text)]
+    assert all((ROOT / each.template).is_file() for each in listed)
 
 
 def test_the_action_runs_a_command_that_there_is() -> None:
