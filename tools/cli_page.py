@@ -52,7 +52,7 @@ brackets is optional.
 EXAMPLES = {
     "list": ["list --all-regions", "list --region eu-west-1 --state unused"],
     "who": ["who network Vpc.Id --region eu-west-1"],
-    "release": ["release network Vpc.Id --consumer service --reason 'service moves to another VPC' --yes"],
+    "release": ["release network Vpc.Id --consumer service@us-east-1 --reason 'service moves to another VPC' --yes"],
     "forget": ["forget us-east-1 --stack network --region eu-west-1 --dry-run"],
     "republish": ["republish network --key Vpc"],
 }

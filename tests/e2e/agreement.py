@@ -38,6 +38,8 @@ _BY_CLOUDFORMATION = ("Cannot delete export", "Cannot update export")
 """What CloudFormation says of an export that is in use."""
 _BY_TEMPLATE = ("Requested attribute", "could not be resolved: parameter")
 """What the emulator says of an attribute that was not returned, and of a parameter that is not there."""
+_NO_HOLD = "which protects what is imported, could not be made"
+"""What an Import says if CloudFormation fails to create a hold stack, which nobody can predict."""
 _SESSIONS: dict[tuple[str, str], ToolSession] = {}
 """By the URL of an emulator, and the account: to make clients takes longer than to ask."""
 _CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
@@ -187,6 +189,7 @@ def _refused(aws: Aws, stack: str, region: str) -> bool:
         if any(text in reason for text in (*_BY_CLOUDFORMATION, *_BY_TEMPLATE)):
             return True
         is_ours = event["ResourceType"] in (EXPORT_TYPE, IMPORT_TYPE)
-        if is_ours and event["ResourceStatus"] in _FAILED and "cancelled" not in reason:
+        is_broken = "cancelled" in reason or _NO_HOLD in reason
+        if is_ours and event["ResourceStatus"] in _FAILED and not is_broken:
             return True
     return False

@@ -38,4 +38,5 @@ def _check(reader: Reader) -> None:
     assert client.list_change_sets(StackName="certificate")["Summaries"] == []
     (shown,) = [block for block in blocks("console") if block.page.name == "check.md"]
     assert reader.run(checking, fails=True) == reader.own(shown.text)
+    assert reader.run("strongref check --stacks").count("accepted") >= len(("certificate", "site"))
     assert "cannot be dropped" in reader.run("strongref check --delete certificate", fails=True)

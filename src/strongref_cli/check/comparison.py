@@ -65,6 +65,11 @@ class Comparison:
         found = self.update_of(logical_id)
         return found is not None and found.change is ResourceChange.REPLACED
 
+    def loses(self, logical_id: str) -> bool:
+        """Whether CloudFormation deletes a resource of the old version in the cleanup."""
+        new = self.new.resources.get(logical_id)
+        return self.leaves(logical_id) or (self.is_replaced(logical_id) and not (new and new.keeps_old))
+
     def may_be_replaced(self, logical_id: str) -> bool:
         """Whether a resource may get another physical ID."""
         found = self.update_of(logical_id)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.contract.names import Key
 from strongref.contract.requests import ImportRequest, accepted
+from strongref.contract.response import ResponseTooLargeError
 from strongref.contract.values import Value, select
 from strongref.errors import (
     BadRequestError,
@@ -22,7 +23,13 @@ from strongref.errors import (
     UnreadableRecordError,
 )
 from strongref.protocol.imports import attributes
-from strongref.refusals import ChangingError, NoSuchExportError, NoSuchProducerError, NothingExportedError
+from strongref.refusals import (
+    ChangingError,
+    HoldMissingError,
+    NoSuchExportError,
+    NoSuchProducerError,
+    NothingExportedError,
+)
 from strongref.text import attribute_name, did_you_mean, some
 from strongref_cli.check.comparison import because
 from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
@@ -35,13 +42,16 @@ if TYPE_CHECKING:
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.version import StackVersion
 
-Read: TypeAlias = Callable[[ImportRequest], Mapping[Key, Value]]
-"""Returns the values that an Import would get; raises what the importer would."""
+Read: TypeAlias = Callable[[str, ImportRequest], Mapping[Key, Value]]
+"""Returns the values that an Import of a logical ID would get; raises what the importer would."""
 Assumed: TypeAlias = "Mapping[str, Collection[Key]]"
 """What stacks will export that are deployed before: keys by the stack's name."""
 
 _PARAMETER = re.compile(r"dynamic reference ssm(?:-secure)?:(/strongref/exports/[^:]+)(?::[0-9]+)?")
-_BAD = (NewerFormatError, UndecryptableError, UnreadableRecordError, UsageError)
+_BAD = (
+    *(HoldMissingError, NewerFormatError, ResponseTooLargeError, UndecryptableError, UnreadableRecordError),
+    UsageError,  # a region that is none
+)
 _MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError)
 
 
@@ -76,7 +86,7 @@ class ImportsCheck:
             return Verdict.UNKNOWN, reasons if is_updated else []
         try:
             request = ImportRequest.parse(_sent(settled), self.stack)
-            values = {} if request.names == () else self.read(request)
+            values = {} if request.names == () else self.read(logical_id, request)
         except BadRequestError as refused:
             return Verdict.REFUSED, [str(refused)] if is_updated else []
         except StrongRefError as error:

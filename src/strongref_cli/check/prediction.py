@@ -96,7 +96,7 @@ def _deleted(simulation: Simulation, former: Evaluated) -> list[str]:
     """The resources that a deployed value comes from and that CloudFormation deletes in the cleanup."""
     comparison = simulation.comparison
     found = origins(former, comparison.old)
-    return [each for each in found if comparison.leaves(each) or comparison.is_replaced(each)]
+    return [each for each in found if comparison.loses(each)]
 
 
 def _refused(

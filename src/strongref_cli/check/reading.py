@@ -11,19 +11,24 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
+from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
 from strongref.contract.index import INDEX, IndexEntry, Place, index_of, read_index
 from strongref.contract.names import SHARED, ExportScope, Key, StackArn, is_stack_name
+from strongref.contract.requests import Strength
+from strongref.contract.response import check_size
 from strongref.errors import StoreError, UnreadableRecordError
 from strongref.memo import Memo
 from strongref.protocol.claims import Claimant, ClaimAttempt
+from strongref.protocol.imports import attributes
+from strongref.protocol.imports import physical_id as import_id
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import ReadLag
-from strongref.protocol.published import ImportingAccount
+from strongref.protocol.published import ImportingAccount, RecordedExports
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.protocol.time import Patience
-from strongref.refusals import ForeignParameterError
+from strongref.refusals import ForeignParameterError, HoldMissingError
 from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
 from strongref_cli.check.making import made_change_set
 from strongref_cli.check.parameters import Described
@@ -45,6 +50,8 @@ if TYPE_CHECKING:
     from strongref_cli.check.comparison import Comparison
     from strongref_toolkit.session import ToolSession
 
+_UUID = "00000000-0000-0000-0000-000000000000"
+"""In the place of what CloudFormation makes up: as long as that, since responses have a limit."""
 _IMPATIENT = Patience(0, 0, float)
 """What is being changed right now is unknown, and not waited for."""
 _OVER = ("OBSOLETE", "EXECUTE_")
@@ -193,21 +200,26 @@ class StackReader:
         users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
         return StoredStack(index, scopes, holds, users)
 
-    def importable(self, stack: DeployedStack, request: ImportRequest) -> Mapping[Key, Value]:
+    def importable(self, stack: DeployedStack, logical_id: str, request: ImportRequest) -> Mapping[Key, Value]:
         """The values that an Import of a stack would get; raises what the importer would."""
         check_regions([request.producer.region])
-        consumer = request.consumer or self._root_name(stack)
+        consumer, store = request.consumer or self._root_name(stack), self._store(self.region)
         scope = ExportScope(SHARED if request.shared else consumer, request.producer)
-        claimant = Claimant("", "", ImportingAccount(stack.arn.account, consumer))
-        attempt = ClaimAttempt(
-            replace(self._ports, patience=_IMPATIENT, lag=ReadLag()),
-            self._store(self.region),
-            self._clock,
-            claimant,
-            scope,
-            request.names,
+        arn = str(stack.arn) if stack.status else f"{str(stack.arn).removesuffix('-')}{_UUID}"
+        event = Event(RequestType.CREATE, arn, logical_id, _UUID, None, {}, None, "", "")
+        generation = import_id(stack.arn, logical_id, request)
+        account = ImportingAccount(stack.arn.account, consumer)
+        claimant = Claimant(
+            generation, arn, account, fits=lambda values: check_size(event, generation, attributes(values))
         )
-        return attempt.read_weakly()
+        ports = replace(self._ports, patience=_IMPATIENT, lag=ReadLag())
+        values = ClaimAttempt(ports, store, self._clock, claimant, scope, request.names).read_weakly()
+        if request.strength is Strength.STRONG and request.producer.account == stack.arn.account:
+            for export, producer in RecordedExports.read(store, scope).holds(values).items():
+                info = self._ports.stacks.by_arn(producer)
+                if info and info.at_rest and export not in info.exports and producer != arn:
+                    raise HoldMissingError(export, str(request.producer))
+        return values
 
     def has_parameter(self, name: str) -> bool:
         """Whether there is a parameter of this name in the region."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Path: TypeAlias = tuple[str, ...]
 """Of a property, as in `("Endpoint", "Port")`; an item of a list is `*`."""
 
+_CUSTOM = "AWS::CloudFormation::CustomResource"
 _EVERYTHING = "us-east-1"
 """A region that has every type."""
 
@@ -71,8 +72,8 @@ def types_in(region: str) -> TypeOf:
 
     @cache
     def type_of(name: str) -> ResourceType | None:
-        if not name.startswith("AWS::"):
-            return None  # a custom resource, or a type of somebody's own: it is not known what it does
+        if not name.startswith("AWS::") or name == _CUSTOM:
+            return None  # It is not known what the program of a custom resource does.
         from cfnlint.schema import ResourceNotFoundError  # noqa: PLC0415
         from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # noqa: PLC0415
 

@@ -36,6 +36,7 @@ class TemplateResource:
     sources: frozenset[Source]  # what that depends on
     uses: frozenset[str]  # the logical IDs that it refers to, and those of its `DependsOn`
     retained: bool  # whether CloudFormation leaves it alone instead of deleting it
+    keeps_old: bool  # the same of the old one, where it is replaced
 
     @property
     def present(self) -> bool:
@@ -179,6 +180,7 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
         sources=sources,
         uses=frozenset(used & set(resources)),
         retained=str(given.get("DeletionPolicy", "")).startswith("Retain"),
+        keeps_old=given.get("UpdateReplacePolicy") == "Retain",
     )
 
 

@@ -66,7 +66,7 @@ class Reader:
     def users(self, export: str) -> tuple[str, ...]:
         return self.imported.get(export, ())
 
-    def importable(self, _stack: DeployedStack, _request: ImportRequest) -> Mapping[Key, Value]:
+    def importable(self, _stack: DeployedStack, _logical_id: str, _request: ImportRequest) -> Mapping[Key, Value]:
         return {}
 
     def has_parameter(self, _name: str) -> bool:

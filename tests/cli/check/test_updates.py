@@ -9,7 +9,7 @@ import pytest
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.resource_types import types_in
 from strongref_cli.check.updates import ResourceChange, Stays
-from tests.support.checks import EU, exporting, template, version
+from tests.support.checks import EU, bucket, exporting, template, version
 
 UNKNOWN = {"Fn::GetStackOutput": {"StackName": "other", "OutputName": "Name"}}
 OPTIONAL = {"Fn::If": ["Perhaps", "given", {"Ref": "AWS::NoValue"}]}
@@ -71,6 +71,7 @@ def stays(attribute: str, *given: Any) -> Stays:
         ("AWS::CloudFormation::WaitConditionHandle", {}, {"A": "b"}, MAYBE),
         ("AWS::Made::Up", {"A": "a"}, {"A": "b"}, MAYBE),
         ("Custom::Thing", {"ServiceToken": "a"}, {"ServiceToken": "b"}, MAYBE),
+        ("AWS::CloudFormation::CustomResource", {"ServiceToken": "a"}, {"ServiceToken": "a", "B": "b"}, MAYBE),
         ("AWS::CloudFormation::Stack", {"TemplateURL": "a"}, {"TemplateURL": "b"}, MAYBE),
     ],
 )  # fmt: skip
@@ -123,3 +124,10 @@ def test_what_is_made_of_a_replaced_resource_is_replaced_with_it() -> None:
 def test_a_region_that_cfn_lint_does_not_know_has_the_types_of_one_that_has_all() -> None:
     assert types_in("eu-middle-1")("AWS::S3::Bucket") == types_in("us-east-1")("AWS::S3::Bucket")
     assert types_in("eu-middle-1")("AWS::S3::Buckt") is None
+
+
+def test_a_replaced_resource_is_lost_unless_its_policy_keeps_the_old_one() -> None:
+    for policy, lost in ((None, True), ("Delete", True), ("Retain", False)):
+        more = {"UpdateReplacePolicy": policy} if policy else {}
+        old, new = (version(template(Bucket=bucket(each, **more))) for each in ("one", "two"))
+        assert Comparison(old, new, None, types_in(EU)).loses("Bucket") is lost
