@@ -54,7 +54,7 @@ EXAMPLES = {
     "who": ["who network Vpc.Id --region eu-west-1"],
     "release": ["release network Vpc.Id --consumer service@us-east-1 --reason 'service moves to another VPC' --yes"],
     "forget": ["forget us-east-1 --stack network --region eu-west-1 --dry-run"],
-    "republish": ["republish network --key Vpc"],
+    "republish": ["republish network --key Vpc --yes"],
 }
 
 _SHARING = {"refs": "resolve"}
