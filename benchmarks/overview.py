@@ -49,9 +49,9 @@ _STACKS, _OLD = 100, 10
 _MOST_CALLS = 20
 _MOST_OVER_RECORDS = _MOST_OVER_PAGES = 1.5
 _WHY = """
-A record has 50 values, and each of them has a date and tags: a region's records take 3 calls, its tags 13, its dates 25.
-The processor is the limit: 1.8 seconds for the list, 0.6 for the records. Tried: no dates, 1.7 times the records' time;
-fewer fields parsed, no garbage collection and rarer switches between threads, 7 % together.
+A record has 50 values, and each of them has a date and tags: a region's records take 3 calls, its tags 13, its dates
+25. The processor is the limit: 1.8 seconds for the list, 0.6 for the records. Tried: no dates, 1.7 times the records'
+time; fewer fields parsed, no garbage collection and rarer switches between threads, 7 % together.
 """
 
 _LIST = """

@@ -57,8 +57,8 @@ From the start of a process to its first response. The row boto3 creates a clien
 """
 
 _MEMORY = """\
-The time of an event, and its price in gigabytes times seconds. Lambda gives a whole processor with 1,769 MB. 1,024 MB is
-the default: a cold function is four times as fast as with 256 MB, and costs less.
+The time of an event, and its price in gigabytes times seconds. Lambda gives a whole processor with 1,769 MB. 1,024 MB
+is the default: a cold function is four times as fast as with 256 MB, and costs less.
 """
 
 _METHOD = """\

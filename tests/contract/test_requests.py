@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.arns import partition_of
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Producer, StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest, OnChange, Strength
 from strongref.errors import BadRequestError
@@ -71,7 +73,14 @@ def test_an_export_of_values_alone_is_shared_and_stays_in_its_region() -> None:
     "region", ["us-gov-west-1", "cn-northwest-1", "us-isob-east-1", "eusc-de-east-1", "ap-southeast-7", "mx-central-1"]
 )
 def test_regions_of_every_partition_are_known(region: str) -> None:
-    assert export({"Values": {}, "Region": region}).regions == (region,)
+    stack = replace(StackArn.parse(NETWORK), partition=partition_of(region), region=region)
+    assert ExportRequest.parse({"Values": {}, "Region": region}, stack).regions == (region,)
+    other = replace(stack, partition="aws", region="eu-west-1")
+    if stack.partition != "aws":
+        with pytest.raises(BadRequestError, match=f"partition aws of the stack; {region} is in {stack.partition}"):
+            ExportRequest.parse({"Values": {}, "Region": ["us-east-1", region]}, other)
+        with pytest.raises(BadRequestError, match=r"From.Region must be in the partition"):
+            ImportRequest.parse({"From": {"Stack": "network", "Region": "eu-west-1"}}, stack)
 
 
 @pytest.mark.parametrize("name", ["Db", "Db.Password", "Db/Password"])

@@ -103,7 +103,7 @@ WAYS = "PhysicalId, Arn, Name and Tags"
             {"Type": "AWS::S3::Bucket"},
             (
                 "Type is unknown; must be one of TypeName, PhysicalId, Arn, Name, Tags, Properties, Attributes, "
-                "Region and Revision"
+                "Region and Revision (did you mean TypeName?)"
             ),
         ),
         ({}, "TypeName is missing; must be a resource type, as in AWS::S3::Bucket"),

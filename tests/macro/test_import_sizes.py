@@ -67,6 +67,7 @@ def test_an_answer_with_values_of_that_size_is_one_that_cloudformation_takes() -
     assert len(made) > 15
     for logical_id, each in made.items():
         properties = {key: value for key, value in each["Properties"].items() if key != "ServiceToken"}
+        properties["From"] |= {"Region": stack.region}  # of the same partition
         request = ImportRequest.parse(properties, stack)
         generation = physical_id(stack, logical_id, request)
         sender = ResponseTarget(str(stack), logical_id, "9dbbbc4a-3c5e-4c77-9d0c-1e0a6c5d5a4f", generation, "https://x")

@@ -43,7 +43,7 @@ TEXTS = {
     "refs-from": ("VPCLink default/orders: spec.subnetRefs[0] has name outside of from. Write from: {name: …}."),
     "refs-key": (
         "VPCLink default/orders: spec.securityGroupRefs[0].from.nmae is unknown; must be one of name, "
-        "namespace and stack."
+        "namespace and stack (did you mean name?)."
     ),
     "refs-field": (
         "VPCLink default/orders has spec.securityGroupRef, which is not a reference field of VPCLink. Did you"

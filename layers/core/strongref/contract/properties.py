@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from strongref.contract.hold_stacks import MAX_EXPORT_NAME, is_export_name
 from strongref.contract.names import MAX_LABEL, is_level, is_stack_name
 from strongref.errors import BadRequestError
-from strongref.text import did_you_mean, some
+from strongref.text import some
 
 Properties = Mapping[str, object]
 Parser = Callable[[str, object], Any]
@@ -52,7 +52,7 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
 
         verb = "is" if len(unknown) == 1 else "are"
         close = [meant for name in unknown for meant in get_close_matches(name, table, 1)]
-        hint = f". {did_you_mean(dict.fromkeys(close))}" if close else ""
+        hint = f" (did you mean {' or '.join(dict.fromkeys(close))}?)" if close else ""
         must_be_one = f"{verb} unknown; must be one of {some(table, len(table))}{hint}"
         raise BadRequestError(f"{path}{some(unknown)}", must_be_one)
     found = {}

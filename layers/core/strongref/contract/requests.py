@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.arns import partition_of
+from strongref.arns import OTHER_PARTITIONS, partition_of
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
 from strongref.contract.properties import (
     Property,
@@ -137,7 +137,8 @@ class ExportRequest:
             revision=found["Revision"],
         )
         for region in request.regions:
-            _check_partition("Region", region, stack)
+            if stack.partition != "aws" or region.startswith(OTHER_PARTITIONS):
+                _check_partition("Region", region, stack)
         request._check_names(stack)
         return request
 
@@ -207,7 +208,8 @@ class ImportRequest:
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
         producer = found["From"]
-        _check_partition("From.Region", producer["Region"] or stack.region, stack)
+        if stack.partition != "aws" or str(producer["Region"]).startswith(OTHER_PARTITIONS):
+            _check_partition("From.Region", producer["Region"] or stack.region, stack)
         return cls(
             producer=Producer(
                 producer["Account"] or stack.account, producer["Region"] or stack.region, producer["Stack"]
