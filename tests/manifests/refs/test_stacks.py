@@ -69,11 +69,11 @@ def test_a_reference_to_a_stack_is_an_export_or_an_output(given: dict[str, Any],
         ({"stack": "network", "name": "a", "output": "b"}, "from must have one of name and output."),
         (
             {"stack": "network", "nmae": "a"},
-            "from.nmae is unknown; must be one of stack, name, output, region and account.",
+            "from.nmae is unknown; must be one of stack, name, output, region and account (did you mean name?).",
         ),
         (
             {"stack": "network", "name": "a", "namespace": "b"},
-            "from.namespace is unknown; must be one of stack, name, output, region and account.",
+            "from.namespace is unknown; must be one of stack, name, output, region and account (did you mean name?).",
         ),
         ({"stack": "", "name": "a"}, "from.stack must be the name of a stack, got ''."),
         ({"stack": "my_stack", "output": "a"}, "from.stack must be the name of a stack, got 'my_stack'."),
