@@ -5,6 +5,7 @@ A report is shown as text for a terminal, as JSON, or as Markdown for a comment.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,7 @@ from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
-
-    from strongref.macro.template import Template
+    from collections.abc import Iterator
 
 
 def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
@@ -40,14 +39,24 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
     _check_usage(args)
     try:
         listed = read_stacks(args.stacks) if args.stacks else [_asked(args)]
-        assumed = {each.stack: _template(each.template).content for each in listed if args.stacks}
-        assumed |= {name: _template(file).content for name, file in map(_assumed, args.assume)}
-        reports = [_report(args, each, assumed, session) for each in listed]
+        templates = [_template(each.template) if each.template else None for each in listed]
+        assumed = {name: _template(file).content for name, file in map(_assumed, args.assume)}
+        if args.stacks:
+            assumed |= {each.stack: found.content for each, found in zip(listed, templates, strict=True) if found}
+
+        @cache  # what the stacks of a region share is read once
+        def check_in(region: str) -> StackCheck:
+            return StackCheck(StackReader(session, region)).assuming(assumed)
+
+        reports = []
+        for each, template in zip(listed, templates, strict=True):
+            with progress(f"Checking {each.stack}"):
+                reports.append(_report(args, each, template, check_in(one_region(each.region or args.region))))
     except (CheckError, ManifestError) as error:
         raise UsageError(str(error)) from None
     if args.output == "json":
-        documents = [_document(each) for each in reports]
-        put_out(document_text({"stacks": documents} if args.stacks else documents[0]).encode())
+        text = document_text({"stacks": list(map(_document, reports))}) if args.stacks else as_json(reports[0])
+        put_out(text.encode())
     elif args.output == "markdown":
         put_out("\n".join(map(as_markdown, reports)).encode())
     else:
@@ -79,23 +88,18 @@ def _asked(args: argparse.Namespace) -> ListedStack:
 
 
 def _report(
-    args: argparse.Namespace, asked: ListedStack, assumed: Mapping[str, Template], session: ToolSession
+    args: argparse.Namespace, asked: ListedStack, template: TemplateText | None, check: StackCheck
 ) -> StackReport:
-    region = one_region(asked.region or args.region)
-    template = _template(asked.template) if asked.template else None
-    others = {name: each for name, each in assumed.items() if name != asked.stack}
-    with progress(f"Checking {asked.stack}"):
-        check = StackCheck(StackReader(session, region)).assuming(others)
-        if template and (args.strict or asked.new):
-            check.expect(asked.stack, new=asked.new)
-        if args.delete:
-            return check.deletion(args.delete)
-        if template is None:
-            return check.change_set(asked.stack, args.change_set)
-        if args.create_change_set:
-            with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
-                return made.change_set(asked.stack, name)
-        return check.template(asked.stack, template.content, asked.parameters)
+    if template and (args.strict or asked.new):
+        check.expect(asked.stack, new=asked.new)
+    if args.delete:
+        return check.deletion(args.delete)
+    if template is None:
+        return check.change_set(asked.stack, args.change_set)
+    if args.create_change_set:
+        with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
+            return made.change_set(asked.stack, name)
+    return check.template(asked.stack, template.content, asked.parameters)
 
 
 def _assumed(given: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from strongref_toolkit.cloudformation import NESTED_STACK
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref_cli.check.updates import Difference
+    from strongref_cli.check.updates import PropertyChange
     from strongref_toolkit.json_values import Json
 
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
@@ -61,14 +61,11 @@ class Comparison:
     def is_new(self, logical_id: str) -> bool:
         return self._resource(self.old, logical_id) is None
 
-    def is_replaced(self, logical_id: str) -> bool:
-        found = self.update_of(logical_id)
-        return found is not None and found.change is ResourceChange.REPLACED
-
     def loses(self, logical_id: str) -> bool:
         """Whether CloudFormation deletes a resource of the old version in the cleanup."""
-        new = self.new.resources.get(logical_id)
-        return self.leaves(logical_id) or (self.is_replaced(logical_id) and not (new and new.keeps_old))
+        found = self.update_of(logical_id)
+        is_replaced = found is not None and found.change is ResourceChange.REPLACED
+        return self.leaves(logical_id) or (is_replaced and not self.new.resources[logical_id].keeps_old)
 
     def may_be_replaced(self, logical_id: str) -> bool:
         """Whether a resource may get another physical ID."""
@@ -138,7 +135,7 @@ class Comparison:
             return Update(ResourceChange.NOTHING)
         return Update.of(kind, new.properties, self._differences(old, new))
 
-    def _differences(self, old: TemplateResource, new: TemplateResource) -> list[Difference]:
+    def _differences(self, old: TemplateResource, new: TemplateResource) -> list[PropertyChange]:
         return list(differences(old.properties, new.properties, self.stays))
 
     def _is_stable(self, source: Source) -> bool:

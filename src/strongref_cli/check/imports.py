@@ -103,10 +103,10 @@ class ImportsCheck:
             return Verdict.REFUSED, str(error)
         if not isinstance(error, _MISSING):
             raise error  # It is about this command, and not about the Import.
-        if producer in self.assumed and all(select(request.names, self.assumed[producer]).values()):
-            return Verdict.UNKNOWN, f"Stack {producer} is assumed to export that: deploy it first."
         if producer in self.changing or producer == self.stack.name:
             return Verdict.UNKNOWN, f"unknown: stack {producer} may export that in the same deployment. Now: {error}"
+        if producer in self.assumed and all(select(request.names, self.assumed[producer]).values()):
+            return Verdict.UNKNOWN, f"Stack {producer} is assumed to export that: deploy it first."
         if self._imports_as_before(logical_id, request):
             return Verdict.UNKNOWN, f"unknown: a withdrawn value may be kept for this Import. Without it: {error}"
         return Verdict.REFUSED, str(error)

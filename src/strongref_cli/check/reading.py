@@ -91,7 +91,7 @@ class StackReader:
         self._cloudformation = CloudFormationReader(aws, aws.where(region, None))
         self.account = aws.accounts.own
         self.region = region
-        self._ports = session.ports(self.account)
+        self._ports = replace(session.ports(self.account, lag=ReadLag()), patience=_IMPATIENT)
         self._clock = session.clock
         self._stacks: Memo[str, DeployedStack | None] = Memo()
         self._change_sets: Memo[tuple[StackArn, str], ChangeSet] = Memo()
@@ -212,8 +212,7 @@ class StackReader:
         claimant = Claimant(
             generation, arn, account, fits=lambda values: check_size(event, generation, attributes(values))
         )
-        ports = replace(self._ports, patience=_IMPATIENT, lag=ReadLag())
-        values = ClaimAttempt(ports, store, self._clock, claimant, scope, request.names).read_weakly()
+        values = ClaimAttempt(self._ports, store, self._clock, claimant, scope, request.names).read_weakly()
         if request.strength is Strength.STRONG and request.producer.account == stack.arn.account:
             for export, producer in RecordedExports.read(store, scope).holds(values).items():
                 info = self._ports.stacks.by_arn(producer)
@@ -223,7 +222,7 @@ class StackReader:
 
     def has_parameter(self, name: str) -> bool:
         """Whether there is a parameter of this name in the region."""
-        return bool(self._ports.stores(self.region, self._clock).get([name]))
+        return bool(self._store(self.region).get([name]))
 
     def _root_name(self, stack: DeployedStack) -> str:
         found = self._ports.stacks.by_arn(str(stack.arn)) if stack.status else None

@@ -24,7 +24,7 @@ _EVERYTHING = "us-east-1"
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceType:
+class UpdateRules:
     """What a schema says about updates (AWS: CloudFormation CLI User Guide, resource type schema)."""
 
     name: str
@@ -37,7 +37,7 @@ class ResourceType:
     updates: bool = True  # whether a resource of the type can be changed in place at all
 
     @classmethod
-    def of(cls, schema: Mapping[str, Any]) -> ResourceType:
+    def of(cls, schema: Mapping[str, Any]) -> UpdateRules:
         """Read a type's schema."""
         tagging = schema.get("tagging") or {}
         tags = _path(tagging.get("tagProperty") or "/properties/Tags")
@@ -58,7 +58,7 @@ class ResourceType:
         )
 
 
-TypeOf: TypeAlias = Callable[[str], "ResourceType | None"]
+TypeOf: TypeAlias = Callable[[str], "UpdateRules | None"]
 """Returns a resource type by its name; None if its schema is not known."""
 
 
@@ -71,7 +71,7 @@ def types_in(region: str) -> TypeOf:
     """The types that CloudFormation has in a region."""
 
     @cache
-    def type_of(name: str) -> ResourceType | None:
+    def type_of(name: str) -> UpdateRules | None:
         if not name.startswith("AWS::") or name == _CUSTOM:
             return None  # It is not known what the program of a custom resource does.
         from cfnlint.schema import ResourceNotFoundError  # noqa: PLC0415
@@ -79,7 +79,7 @@ def types_in(region: str) -> TypeOf:
 
         for each in (region, _EVERYTHING):
             with suppress(ResourceNotFoundError, KeyError):  # KeyError: cfn-lint does not know the region
-                return ResourceType.of(PROVIDER_SCHEMA_MANAGER.get_resource_schema(each, name).schema)
+                return UpdateRules.of(PROVIDER_SCHEMA_MANAGER.get_resource_schema(each, name).schema)
         return None
 
     return type_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of
 
 if TYPE_CHECKING:
-    from strongref_cli.check.resource_types import Path, ResourceType
+    from strongref_cli.check.resource_types import Path, UpdateRules
 
 _ITEM = "*"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -45,7 +45,7 @@ class Stays(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Difference(NamedTuple):
+class PropertyChange(NamedTuple):
     """A property that changes, or may."""
 
     path: Path
@@ -56,12 +56,12 @@ class Update(NamedTuple):
     """What an update does to a resource of both versions."""
 
     change: ResourceChange
-    differences: Sequence[Difference] = ()
-    kind: ResourceType | None = None  # None if its schema is not known
+    differences: Sequence[PropertyChange] = ()
+    kind: UpdateRules | None = None  # None if its schema is not known
     given: Evaluated = None  # the new properties
 
     @classmethod
-    def of(cls, kind: ResourceType | None, given: Evaluated, differences: Sequence[Difference]) -> Update:
+    def of(cls, kind: UpdateRules | None, given: Evaluated, differences: Sequence[PropertyChange]) -> Update:
         """Find out, given all that differs between its properties."""
         found = cls(ResourceChange.MAYBE_REPLACED, differences, kind, given)
         if kind is None:
@@ -97,14 +97,14 @@ class Update(NamedTuple):
                 return Stays.UNKNOWN if kind and self.differences and self._has_same_name(kind) else Stays.NO
         return Stays.UNKNOWN
 
-    def _outlasts(self, kind: ResourceType, path: Path) -> bool:
+    def _outlasts(self, kind: UpdateRules, path: Path) -> bool:
         """Whether an attribute of a resource that is changed in place stays as it is."""
         if all(each.path[: len(kind.tags)] == kind.tags for each in self.differences) or _identifies(kind, path):
             return True
         words = _words(path)
         return not words & (_VOLATILE | _words(name for each in self.differences for name in each.path) - _NAMING)
 
-    def _has_same_name(self, kind: ResourceType) -> bool:
+    def _has_same_name(self, kind: UpdateRules) -> bool:
         """Whether a replaced resource would get the name that it has. CloudFormation refuses that, too."""
         return all(
             not _is_in(path, kind.computed)
@@ -116,21 +116,21 @@ class Update(NamedTuple):
 
 def differences(
     old: Evaluated | Absent, new: Evaluated | Absent, stays: Callable[[Evaluated, Evaluated], Stays], path: Path = ()
-) -> Iterator[Difference]:
+) -> Iterator[PropertyChange]:
     """The properties in which a resource differs, or may, as deep as they can be told apart."""
     if isinstance(old, Absent | Mapping) and isinstance(new, Absent | Mapping) and (old or new):
         before, after = ({} if isinstance(each, Absent) else each for each in (old, new))
         for key in {**before, **after}:
             yield from differences(before.get(key, ABSENT), after.get(key, ABSENT), stays, (*path, str(key)))
     elif isinstance(old, Absent) or isinstance(new, Absent):
-        yield Difference(path, certain=not any(isinstance(each, Unknown) and each.optional for each in (old, new)))
+        yield PropertyChange(path, certain=not any(isinstance(each, Unknown) and each.optional for each in (old, new)))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         found = [each for pair in zip(old, new, strict=True) for each in differences(*pair, stays, (*path, _ITEM))]
         if found and _sorted(old) == _sorted(new):
-            found = [Difference(path, certain=False)]  # The order may not matter.
+            found = [PropertyChange(path, certain=False)]  # The order may not matter.
         yield from found
     elif (found_out := stays(old, new)) is not Stays.YES:
-        yield Difference(path, certain=found_out is Stays.NO)
+        yield PropertyChange(path, certain=found_out is Stays.NO)
 
 
 def _sorted(items: list[Evaluated]) -> list[str]:
@@ -155,7 +155,7 @@ def _is_given(properties: Evaluated, path: Path) -> bool:
     return True
 
 
-def _identifies(kind: ResourceType, path: Path) -> bool:
+def _identifies(kind: UpdateRules, path: Path) -> bool:
     """Whether an attribute is `Ref`, or names this resource alone: an identifier, `Arn`, or `TopicArn` of a topic."""
     own = kind.name.rpartition("::")[2].lower()
     return not path or path in kind.identifiers or path[-1].lower() in {"arn", "id", f"{own}arn", f"{own}id"}

@@ -118,7 +118,9 @@ def test_what_is_made_of_a_replaced_resource_is_replaced_with_it() -> None:
         version(template(R={"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": each}}, Subnet=subnet))
         for each in ("10.0.0.0/16", "10.1.0.0/16")
     )
-    assert Comparison(old, new, None, types_in(EU)).is_replaced("Subnet")
+    found = Comparison(old, new, None, types_in(EU)).update_of("Subnet")
+    assert found
+    assert found.change is REPLACED
 
 
 def test_a_region_that_cfn_lint_does_not_know_has_the_types_of_one_that_has_all() -> None:
