@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import SHARED, ExportScope, Key, Producer
 from strongref.contract.values import Value, select
 from strongref.memo import Memo
-from strongref.protocol.fences import fences_below
+from strongref.protocol.fences import live_fence
 from strongref.protocol.published import RecordedExports
 from strongref.refusals import ChangingError
 from strongref.text import attribute_name
@@ -102,12 +102,8 @@ class PublishedExports:
 
     def _missing(self, scope: ExportScope, name: str, values: Mapping[Key, Value]) -> StrongRefError:
         producer = str(scope.producer)
-        earliest = self._clock.earliest()
-        for fence in fences_below(
-            self._store, scope.path("fences")
-        ).values():  # expired ones too: a reader deletes nothing
-            if fence.is_live(earliest):
-                return ChangingError(producer, str(fence))
+        if fence := live_fence(self._store, scope, self._clock):
+            return ChangingError(producer, str(fence))
         shared = scope.consumer == SHARED
         whom = f"{'to all' if shared else f'to consumer {scope.consumer}'} in {self._store.region}"
         exported = [attribute_name(key) for key in sorted(values)]

@@ -15,11 +15,10 @@ from strongref.contract.names import Key, owner_tag
 from strongref.contract.requests import OnChange
 from strongref.errors import StrongRefError, UnfinishedError
 from strongref.protocol.behind_fences import FencedStore
-from strongref.protocol.export_attempt import notices_of_refusal, plans_for
+from strongref.protocol.export_attempt import check_not_refused, plans_for
 from strongref.protocol.fences import live_fence
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase
-from strongref.protocol.plan import refusal_of
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import read_behind_fences
@@ -60,10 +59,7 @@ def refuse_if_certain(ports: Ports, event: Event, wanted: ExportEvent, clock: Cl
         raise
     except StrongRefError:  # The look behind the fences says what is wrong.
         return
-    if refusal := refusal_of([plan for _, plan in found]):
-        for notice in notices_of_refusal(event, refusal, found):
-            ports.notify(notice)
-        raise refusal
+    check_not_refused(ports, event, found)
 
 
 def _seems_claimed(ports: Ports, wanted: ExportEvent, clock: Clock) -> bool:

@@ -36,7 +36,7 @@ from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MARGIN, MustWaitError
 from strongref.protocol.phases import ClaimPolicy, Phase, claim_policy, phase_of
-from strongref.protocol.plan import ExportPlan, Importers, Refusal, refusal_of
+from strongref.protocol.plan import ExportPlan, Importers, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, carry_out
 from strongref.protocol.snapshot import Snapshot, read_behind_fences, with_named
@@ -108,10 +108,7 @@ class ExportAttempt:
             self.places.check(phase, clock)
         plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
         with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
-            if refusal := refusal_of(plans):
-                for notice in notices_of_refusal(self.event, refusal, list(zip(snapshots, plans, strict=True))):
-                    self.ports.notify(notice)
-                raise refusal
+            check_not_refused(self.ports, self.event, list(zip(snapshots, plans, strict=True)))
             if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
                 raise OutdatedRequestError(self.event.logical_id)
             self._apply(plans, snapshots, phase)
@@ -308,18 +305,23 @@ def plans_for(
     return plans
 
 
-def notices_of_refusal(event: Event, refusal: Refusal, planned: Sequence[Planned]) -> Iterator[Notice]:
-    """The notice of a change that claims forbid. A refusal for another reason concerns only the person who deploys."""
-    if not isinstance(refusal, ExportsInUseError):
-        return
-    in_use = [
-        ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
-        for snapshot, plan in planned
-        for each in plan.refusals
-        if isinstance(each, ExportsInUseError)
-        for use in each.in_use
-    ]
-    yield change_refused(event, in_use, str(refusal))
+def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) -> None:
+    """Raise why these plans cannot be carried out, if they cannot.
+
+    There is a notice of what claims forbid. A refusal for another reason concerns only the person who deploys.
+    """
+    refusal = refusal_of([plan for _, plan in planned])
+    if isinstance(refusal, ExportsInUseError):
+        in_use = [
+            ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
+            for snapshot, plan in planned
+            for each in plan.refusals
+            if isinstance(each, ExportsInUseError)
+            for use in each.in_use
+        ]
+        ports.notify(change_refused(event, in_use, str(refusal)))
+    if refusal:
+        raise refusal
 
 
 def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[Notice]:

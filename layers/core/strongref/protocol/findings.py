@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from strongref.contract.names import RESTORED_TAG, ExportScope, Key
 from strongref.contract.record import Record, StoredRecord, part_name
@@ -36,72 +36,64 @@ class Resolution(Enum):
 class FindingType(StrEnum):
     """What was found: its name in logs, in events and for `doctor`. docs/glossary.md lists all."""
 
-    STALE_CLAIM = "stale-claim"
+    resolution: Resolution
+
+    def __new__(cls, name: str, resolution: Resolution) -> Self:
+        made = str.__new__(cls, name)
+        made._value_, made.resolution = name, resolution
+        return made
+
+    STALE_CLAIM = "stale-claim", Resolution.REPAIRED
     """The importing stack is gone, or has no such import any more."""
-    EXPIRED_FENCE = "expired-fence"
+    EXPIRED_FENCE = "expired-fence", Resolution.REPAIRED
     """The holder of the fence died."""
-    ORPHANED = "orphaned"
+    ORPHANED = "orphaned", Resolution.REPAIRED
     """A value or record whose producer is gone, or has left the place, and that nobody imports."""
-    FORGOTTEN = "forgotten"
+    FORGOTTEN = "forgotten", Resolution.REPORTED
     """A place that was given up with `strongref forget`, and that can be reached again."""
-    IMPORTED_ORPHAN = "imported-orphan"
+    IMPORTED_ORPHAN = "imported-orphan", Resolution.REPORTED
     """A value whose producer is gone, and that is imported: it can never change again."""
-    STRAY = "stray"
+    STRAY = "stray", Resolution.REPAIRED
     """A value that no record holds, and that nobody imports; or a part that no record needs."""
-    WITHDRAWN = "withdrawn"
+    WITHDRAWN = "withdrawn", Resolution.NOTED
     """A value that no record holds any more, kept for those who import it."""
-    MISSING = "missing"
+    MISSING = "missing", Resolution.REPAIRED
     """A record holds it, its consumer exists, and the value has gone: it comes back, but the claims on it are lost."""
-    CLEANED_UP = "cleaned-up"
+    CLEANED_UP = "cleaned-up", Resolution.NOTED
     """A record holds it, no stack has its consumer's name, and the value has gone: with its consumer, or by hand."""
-    RESTORED = "restored"
+    RESTORED = "restored", Resolution.NOTED
     """A value that was put back, and that nobody has claimed since: its importers have to be deployed again."""
-    CHANGED_BY_HAND = "changed-by-hand"
+    CHANGED_BY_HAND = "changed-by-hand", Resolution.REPORTED
     """The value is not what the record says."""
-    UNCLAIMED = "unclaimed"
+    UNCLAIMED = "unclaimed", Resolution.REPORTED
     """An import that got values without protection in a rollback, and has not claimed everything since."""
-    FOREIGN = "foreign"
+    FOREIGN = "foreign", Resolution.REPORTED
     """A parameter in a scope that no stack exporting there has made."""
-    UNHELD = "unheld"
+    UNHELD = "unheld", Resolution.REPAIRED
     """An import whose hold was missing, or not what its exports name."""
-    HOLD_PENDING = "hold-pending"
+    HOLD_PENDING = "hold-pending", Resolution.NOTED
     """An import whose hold has to wait for its producer's deployment."""
-    HOLD_IMPOSSIBLE = "hold-impossible"
+    HOLD_IMPOSSIBLE = "hold-impossible", Resolution.REPORTED
     """An import whose hold cannot be made: its producer has no output of that name, or CloudFormation refuses."""
-    STALE_HOLD = "stale-hold"
+    STALE_HOLD = "stale-hold", Resolution.REPAIRED
     """A hold stack whose import is gone."""
-    INDEX_ENTRY = "index-entry"
+    INDEX_ENTRY = "index-entry", Resolution.REPAIRED
     """An entry of the index that was missing or wrong."""
-    UNREADABLE_RECORD = "unreadable-record"
+    UNREADABLE_RECORD = "unreadable-record", Resolution.REPORTED
     """A record that cannot be put together."""
-    UNDECRYPTABLE = "undecryptable"
+    UNDECRYPTABLE = "undecryptable", Resolution.REPORTED
     """A value, or a part of a record, whose KMS key cannot be used."""
-    NEWER_FORMAT = "newer-format"
+    NEWER_FORMAT = "newer-format", Resolution.REPORTED
     """Something that a later version of strongref wrote in a format that this one does not know."""
-    UNKNOWN_CLAIM = "unknown-claim"
+    UNKNOWN_CLAIM = "unknown-claim", Resolution.REPORTED
     """A claim whose stack cannot be asked about, or that no known version makes. It counts."""
-    FAILED_CALL = "failed-call"
+    FAILED_CALL = "failed-call", Resolution.REPORTED
     """Something that could not be read, asked about or repaired. It was left alone, and the rest was tended."""
 
     @property
     def metric(self) -> str:
         """The name of the metric that counts it, as in `StaleClaim`."""
         return "".join(map(str.title, self.value.split("-")))
-
-    @property
-    def resolution(self) -> Resolution:
-        match self:
-            case FindingType.IMPORTED_ORPHAN | FindingType.CHANGED_BY_HAND | FindingType.FOREIGN:
-                return Resolution.REPORTED
-            case FindingType.UNREADABLE_RECORD | FindingType.HOLD_IMPOSSIBLE | FindingType.UNDECRYPTABLE:
-                return Resolution.REPORTED
-            case FindingType.FORGOTTEN:
-                return Resolution.REPORTED
-            case FindingType.NEWER_FORMAT | FindingType.UNKNOWN_CLAIM | FindingType.FAILED_CALL | FindingType.UNCLAIMED:
-                return Resolution.REPORTED
-            case FindingType.WITHDRAWN | FindingType.HOLD_PENDING | FindingType.RESTORED | FindingType.CLEANED_UP:
-                return Resolution.NOTED
-        return Resolution.REPAIRED
 
 
 @dataclass(frozen=True, slots=True, order=True)

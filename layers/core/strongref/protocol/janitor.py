@@ -6,7 +6,7 @@ It reads without a fence, and puts one up only where something is to be repaired
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
@@ -20,7 +20,7 @@ from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
-from strongref.protocol.fences import FenceHolder, delete_expired, fences_below
+from strongref.protocol.fences import FenceHolder, delete_expired, fences_below, live_fence
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
@@ -145,9 +145,7 @@ class Janitor:
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
         _, repairs = self._look_again(at, scope, suspicion, first)
-        earliest = clock.earliest()
-        fences = fences_below(at.store, scope.path("fences")).values()
-        return repairs, any(fence.is_live(earliest) for fence in fences)
+        return repairs, live_fence(at.store, scope, clock) is not None
 
     def _look_again(
         self, at: FencedStore, scope: ExportScope, suspicion: Repairs, first: TagInspector
@@ -261,34 +259,22 @@ class Janitor:
         return info is not None and not info.being_deleted
 
 
-@dataclass(slots=True)
 class _Visit:
     """One run of a janitor, from a mark on."""
 
-    janitor: Janitor
-    clock: Clock
-    store: Store
-    after: Checkpoint
-    skip: bool  # whether the next part is left out
-    inspector: TagInspector = field(init=False)
-    _stored: Mapping[ExportScope, Mapping[str, Parameter]] = field(init=False)
-    _recorded: Mapping[ExportScope, Mapping[str, Parameter]] = field(init=False)
-    _holds: HoldTender = field(init=False)
-    _index: IndexTender = field(init=False)
-    _claims: Claims = field(default_factory=dict)  # of the scope that is being tended
-    _withdrawn: set[str] = field(default_factory=set)  # of its Exports, those that are, although no mark says so
-    _done: list[Key] = field(default_factory=list)  # of its keys, those that an earlier invocation has tended
-
-    def __post_init__(self) -> None:
-        janitor, clock = self.janitor, self.clock
+    def __init__(self, janitor: Janitor, clock: Clock, store: Store, after: Checkpoint, skip: bool) -> None:
+        self.janitor, self.clock, self.store = janitor, clock, store
+        self.after = after
+        self.skip = skip  # whether the next part is left out
         self.inspector = TagInspector(janitor.ports.stacks)
-        self._stored = _by_scope("exports", self.store.under("/strongref/exports"))
-        self._recorded = _by_scope("records", self.store.under("/strongref/records"))
-        failed = janitor.failed
-        self._holds = HoldTender(janitor.ports, janitor.region, clock, HOLDER, janitor.repairs, failed)
-        self._index = IndexTender(
-            janitor.ports, janitor.region, janitor.account, clock, HOLDER, janitor.repairs, failed
-        )
+        self._stored = _by_scope("exports", store.under("/strongref/exports"))
+        self._recorded = _by_scope("records", store.under("/strongref/records"))
+        ports, region = janitor.ports, janitor.region
+        self._holds = HoldTender(ports, region, clock, HOLDER, janitor.repairs, janitor.failed)
+        self._index = IndexTender(ports, region, janitor.account, clock, HOLDER, janitor.repairs, janitor.failed)
+        self._claims: Claims = {}  # of the scope that is being tended
+        self._withdrawn: set[str] = set()  # of its Exports, those that are, although no mark says so
+        self._done: list[Key] = []  # of its keys, those that an earlier invocation has tended
 
     def scopes(self) -> list[ExportScope]:
         return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.path("exports"))

@@ -94,7 +94,14 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         key: wanted[key] for key in rewrite if key in stored.stored and key in wanted and key not in found.changed
     }
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
-    takes, gives = _owners(export, wanted, stored, tags, found)
+    takes = [
+        TakeOwnership(key, value, export.tags)
+        for key, value in wanted.items()
+        if key in tags
+        and key not in found.retyped
+        and not (stored.owned_by(export, key) and tags[key].owner is Owner.OURS)
+    ]
+    gives = [GiveUpOwnership(key) for key in found.shared]
     former_hold = stored.hold if not hold else ""
     record = Record(export.stack, dict(wanted), hold, last=stamp, former_hold=former_hold, withdrawn=not wanted)
     opening, closing = _records(export, record, stored, found, retags=bool(takes or gives))
@@ -207,24 +214,6 @@ def _in_use(
     in_use += [InUse(key, "dropped", who) for key, who in drops.items()]
     if in_use:
         yield ExportsInUseError(in_use, unknown)
-
-
-def _owners(
-    export: ExportIdentity,
-    wanted: Mapping[Key, Value],
-    stored: StoredExports,
-    tags: Mapping[Key, ValueTags],
-    found: _Differences,
-) -> tuple[list[Instruction], list[Instruction]]:
-    """The owner tags to add and to remove."""
-    takes: list[Instruction] = [
-        TakeOwnership(key, value, export.tags)
-        for key, value in wanted.items()
-        if key in tags
-        and key not in found.retyped
-        and not (stored.owned_by(export, key) and tags[key].owner is Owner.OURS)
-    ]
-    return takes, [GiveUpOwnership(key) for key in found.shared]
 
 
 def _records(

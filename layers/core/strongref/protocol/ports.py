@@ -202,15 +202,6 @@ class Reinvoke(Protocol):
         """
 
 
-class Notify(Protocol):
-    """Takes a notice for the people concerned.
-
-    It makes no call and never fails: notices are sent after CloudFormation has its response.
-    """
-
-    def __call__(self, notice: Notice, /) -> None: ...
-
-
 class OnWait(Protocol):
     """Is called before each pause in which a change waits for another holder's fence."""
 
@@ -228,7 +219,8 @@ class Ports:
     patience: Patience  # how long to wait for others that change the same scope
     token: Callable[[], str]  # returns a unique token, for a fence's name
     lag: ReadLag = field(default_factory=ReadLag)  # how long a read may lag behind a write
-    notify: Notify = lambda _notice: None
+    # takes a notice for the people concerned. It makes no call and never fails: notices are sent after the response
+    notify: Callable[[Notice], object] = lambda _notice: None
     waits: OnWait = lambda _scope, _fence, _seconds: None
     # takes what the response need not wait for; it may never be done
     later: Callable[[Callable[[], object]], object] = lambda work: work()

@@ -70,10 +70,12 @@ class RecordedExports:
     @classmethod
     def of(cls, found: Mapping[str, StoredRecord]) -> RecordedExports:
         """Given the records of a scope as they were found, by logical ID."""
+        wrong = [each.why for each in found.values() if each.why]
         return cls(
             {logical_id: each.record for logical_id, each in found.items() if each.record},
             any(each.torn for each in found.values()),
-            _most_severe(each.why for each in found.values()),
+            # of a later version's, nothing can be read; of others, what is not secure
+            max(wrong, key=lambda each: isinstance(each, NewerFormatError), default=None),
             {logical_id: each.without_secure for logical_id, each in found.items() if each.without_secure},
             {logical_id for logical_id, each in found.items() if each.record or each.withdrawn},
             any(each.torn and not each.readable for each in found.values()),
@@ -117,14 +119,6 @@ class RecordedExports:
         owners = {logical_id: record for logical_id, record in self.records.items() if key in record.values}
         producer = next(iter(owners.values())).stack
         return {PRODUCER_TAG: producer} | {owner_tag(logical_id): logical_id for logical_id in owners}
-
-
-def _most_severe(
-    given: Iterable[NewerFormatError | UndecryptableError | None],
-) -> NewerFormatError | UndecryptableError | None:
-    """Of what is wrong with records, what nothing can be read around."""
-    found = [each for each in given if each]
-    return next((each for each in found if isinstance(each, NewerFormatError)), found[0] if found else None)
 
 
 class ImportingAccount(NamedTuple):

@@ -11,7 +11,7 @@ from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
-from strongref.protocol.fences import fences_below
+from strongref.protocol.fences import live_fence
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MustWaitError
 from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
@@ -23,7 +23,7 @@ from strongref.protocol.verification import is_superseded
 from strongref.refusals import OutOfReachError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from strongref.contract.event import Event
     from strongref.contract.index import Place
@@ -120,7 +120,7 @@ class EventPlaces:
         named = [at.place for at, _ in planned if at.wanted]
         self.index(self.clock).create(named, self.wanted.hold, self.event.requested or self.clock.now(), check)
 
-    def name(self, phase: Phase, planned: Iterable[tuple[Destination, ExportPlan]], clock: Clock) -> None:
+    def name(self, phase: Phase, planned: Sequence[tuple[Destination, ExportPlan]], clock: Clock) -> None:
         """Name the places of these plans, with this request's date those that are about to be written to.
 
         Raises:
@@ -128,12 +128,9 @@ class EventPlaces:
                 may have found nothing here, or passed over it.
             StrongRefError: the index cannot be written; in a rollback only if a place is new there, or was given up.
         """
-        written: set[Place] = set()
-        wanted: set[Place] = set()
-        published: set[Place] = set()
-        for at, plan in planned:
-            (written if plan.instructions or plan.unseen else wanted if at.wanted else set()).add(at.place)
-            (published if at.wanted else set()).add(at.place)
+        written = {at.place for at, plan in planned if plan.instructions or plan.unseen}
+        published = {at.place for at, _ in planned if at.wanted}
+        wanted = published - written
         hold, requested = self.wanted.hold, self.event.requested or self.clock.now()
         if not (written or wanted or hold):
             return
@@ -203,11 +200,8 @@ class EventPlaces:
         """Whether places that cannot be written to can be read, and have all that is wanted: that needs no fence."""
         try:
             for at in places:
-                store, earliest = self.ports.stores(at.region, self.clock), self.clock.earliest()
                 # First: whoever has begun before the rollback is at work, or what it wrote can be read.
-                if any(each.is_live(earliest) for each in fences_below(store, at.scope.path("fences")).values()):
-                    return False
-                if not self.is_done(at):
+                if live_fence(self.ports.stores(at.region, self.clock), at.scope, self.clock) or not self.is_done(at):
                     return False
         except UnfinishedError:
             raise

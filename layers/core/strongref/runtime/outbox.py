@@ -26,7 +26,7 @@ _METRICS = {NoticeType.VALUES_PROPAGATED: "Propagations"}
 
 
 class Outbox:
-    """`ports.Notify`: collects the notices of one invocation.
+    """`Ports.notify`: collects the notices of one invocation.
 
     `put` sends them to a bus, and may raise anything; without it they are only counted.
     """
