@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -149,6 +149,7 @@ class ImportedObject:
             raise UnresolvedImportError(shown(path), self._reader.channel, reason)
 
 
+@dataclass(eq=False)
 class ValueReader:
     """`ImportReader` of the values themselves, looked up while the template is made or at run time.
 
@@ -156,25 +157,16 @@ class ValueReader:
     uses. If a program imports an object weakly in one place and strongly in another, it is held.
     """
 
+    channel: str
+    look_up: Callable[[Path], Any]  # returns the value at a path: a text or a list
+    holder: Holder | None = None
+    joins_lists: bool = False  # whether the channel only has text, so that lists are joined by commas
+    # for a value that need not be there: empty if it is not; by default as `look_up`
+    look_up_setting: Callable[[Path], Any] | None = None
+    _strong: set[str] = field(default_factory=set, init=False)
+    _read: dict[Path, dict[str, object]] = field(default_factory=dict, init=False)
     is_resolved = True
     has_unresolved_lists = True
-
-    def __init__(
-        self,
-        channel: str,
-        look_up: Callable[[Path], Any],
-        holder: Holder | None = None,
-        *,
-        joins_lists: bool = False,
-        look_up_setting: Callable[[Path], Any] | None = None,
-    ) -> None:
-        self.channel = channel
-        self._look_up = look_up  # returns the value at a path: a text or a list
-        self._holder = holder
-        self._joins_lists = joins_lists  # whether the channel only has text, so that lists are joined by commas
-        self._look_up_setting = look_up_setting or look_up  # for a value that need not be there: empty if it is not
-        self._strong: set[str] = set()
-        self._read: dict[Path, dict[str, object]] = {}
 
     def strengthen(self, name: str) -> None:
         """Hold whatever is read of this object from now on, and whatever was read of it before."""
@@ -198,31 +190,31 @@ class ValueReader:
             in_use = {key: each for key, each in read.items() if not keys or any(text in used for text in _texts(each))}
             spare.setdefault(name, dict(islice(read.items(), 1)))
             found.setdefault(name, {}).update(in_use)
-        if self._holder:
-            self._holder.hold({key: each for name in spare for key, each in (found.get(name) or spare[name]).items()})
+        if self.holder:
+            self.holder.hold({key: each for name in spare for key, each in (found.get(name) or spare[name]).items()})
 
     def string(self, path: Path) -> str:
         """As `ImportReader`; also raises `WrongKindError` if it is a list or an object."""
-        value = self._look_up(path)
+        value = self.look_up(path)
         if not isinstance(value, str):
             raise _wrong_kind(path, value)
         self._add(path, value, {})
         return value
 
     def string_list(self, path: Path, *, held: bool = True) -> list[str]:
-        value = self._look_up(path)
-        if self._joins_lists and isinstance(value, str):
+        value = self.look_up(path)
+        if self.joins_lists and isinstance(value, str):
             value = value.split(COMMA)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise _wrong_kind(path, value)
         if held:
-            self._add(path, value, self._holder.items(path) if self._holder else {})
+            self._add(path, value, self.holder.items(path) if self.holder else {})
         return value
 
     def setting(self, path: Path) -> str | None:
         """The text at a path, which is not held; None if there is none."""
         try:
-            value = self._look_up_setting(path)
+            value = (self.look_up_setting or self.look_up)(path)
         except NothingToImportError:
             return None
         if value and not isinstance(value, str):
@@ -231,19 +223,19 @@ class ValueReader:
 
     def _add(self, path: Path, value: str | list[str], items: Mapping[str, str]) -> None:
         """Remember a value that was read, unless holding it fails. A list is held whole unless all items can be."""
-        if self._holder is None:
+        if self.holder is None:
             return
         if isinstance(value, list) and value and all(item in items for item in value):
             read: dict[str, object] = {items[item]: item for item in value}
         else:
-            read = {self._holder.name(path): value}
+            read = {self.holder.name(path): value}
         self._hold({**self._read, path: read})
         self._read[path] = read
 
     def _hold(self, read: Mapping[Path, Mapping[str, object]]) -> None:
-        if self._holder and self._strong:
+        if self.holder and self._strong:
             strong = self._strong_ones(read).values()
-            self._holder.hold({key: each for values in strong for key, each in values.items()})
+            self.holder.hold({key: each for values in strong for key, each in values.items()})
 
     def _strong_ones(self, read: Mapping[Path, Mapping[str, object]]) -> dict[Path, Mapping[str, object]]:
         return {path: values for path, values in read.items() if path[0] in self._strong}
