@@ -28,7 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:
             _end_silently_on_ctrl_c()
     except KeyboardInterrupt:
-        sys.stderr.write("strongref: interrupted\n")
+        if messages := sys.modules.get("strongref_toolkit.messages"):
+            messages.tell("error", "interrupted")
+        else:
+            sys.stderr.write("strongref: interrupted\n")
         status = INTERRUPTED
     threads = sys.modules.get("threading")
     if arguments is None and threads and threads.active_count() > 1:

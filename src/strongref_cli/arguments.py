@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref import __version__
+from strongref.contract.names import SHARED
 from strongref_cli.manifests.arguments import add_refs, add_resolve
 from strongref_cli.overview.states import STATES
-from strongref_cli.terminal import ALL
 from strongref_cli.terminal.options import (
     Commands,
     Parser,
     add_account,
     add_command,
-    add_consumer,
     add_dry_run,
     add_options,
     add_output,
@@ -79,7 +78,7 @@ def _list(commands: Commands) -> None:
     exports = add_command(commands, "list", "list exports and who imports them")
     add_regions(exports)
     exports.add_argument("--stack", help="only exports of this stack")
-    add_consumer(exports, f"only exports for this consumer; {ALL} for shared exports")
+    exports.add_argument("--consumer", help=f"only exports for this consumer; {SHARED} for shared exports")
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
     add_options(exports, add_output, run="overview.commands:list_exports")
@@ -237,7 +236,8 @@ def _channel(command: argparse.ArgumentParser) -> None:
         help="the channel; by default the first of these",
     )
     add_account(command)
-    add_consumer(command, f"via strongref: only exports for this consumer; {ALL} for shared exports")
+    whose = f"via strongref: only exports for this consumer; {SHARED} for shared exports"
+    command.add_argument("--consumer", help=whose)
     command.add_argument("--stack", help="not via ssm: only exports of this stack")
     command.add_argument("--prefix", help="via ssm: the prefix, such as /shared/network")
 

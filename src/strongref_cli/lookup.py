@@ -58,7 +58,7 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     if attributes:
         tables.append(TextTable(("ATTRIBUTE", "VALUE"), [(name, _text(value)) for name, value in attributes.items()]))
     document = {"type": query.type_name, "identifier": identifier, "attributes": attributes}
-    show(Result(tables, document), args.output)
+    show(Result(tables, document), args)
     return 0
 
 

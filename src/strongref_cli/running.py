@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from datetime import UTC, datetime
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
@@ -14,8 +16,9 @@ from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.overview.errors import NotFoundWhereReadError
 from strongref_cli.terminal import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
 from strongref_cli.terminal.output import discard
-from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError, printable
+from strongref_toolkit.errors import AwsCallError, NoWayInError, UnknownCallerError, UsageError
 from strongref_toolkit.extras import missing_dependency
+from strongref_toolkit.messages import messages_as_json, tell
 
 if TYPE_CHECKING:
     import argparse
@@ -40,12 +43,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     0 if all is well, 1 for findings and refusals, 2 for wrong usage, 3 if AWS cannot be called or refuses a call.
     """
-    args = None
+    args, given = None, sys.argv[1:] if arguments is None else list(arguments)
+    messages_as_json(wanted="--output=json" in given or ("--output", "json") in pairwise(given))
     try:
-        args = parser().parse_args(arguments)
+        args = parser().parse_args(given)
         return _run(args)
     except StrongRefError as error:
-        sys.stderr.write(f"strongref: {printable(str(error))}\n")
+        tell("error", str(error))
         return _status(error)
     except BrokenPipeError:
         discard()
@@ -54,7 +58,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         problem = missing_dependency(args.command, error, args.extra) if args else None
         if not problem:
             raise
-        sys.stderr.write(f"strongref: {problem}\n")
+        tell("error", problem)
         return WRONG_USAGE
 
 
@@ -74,6 +78,7 @@ def _run(args: argparse.Namespace) -> int:
     gc.set_threshold(100_000)  # Hardly anything becomes garbage in a run, and looking for it takes a tenth of the time.
     module, _, function = args.run.partition(":")
     try:
+        args.as_of = datetime.now(UTC)  # AWS has not answered yet, so the session's clock is this one, too.
         sessions = [_session(args.profile)] if "profile" in args else []  # Without that option, no call is made.
         if given := getattr(args, "region", None):
             check_regions([given] if isinstance(given, str) else given)
@@ -81,9 +86,7 @@ def _run(args: argparse.Namespace) -> int:
     except BotoCoreError as error:  # before any call: errors of calls are ours
         name = type(error).__name__
         profile = f" {error.kwargs['profile']!r}" if "profile" in error.kwargs else ""
-        sys.stderr.write(
-            f"strongref: AWS cannot be called: {name}{profile}. Check AWS_PROFILE and AWS's configuration.\n"
-        )
+        tell("error", f"AWS cannot be called: {name}{profile}. Check AWS_PROFILE and AWS's configuration.")
         return AWS_FAILED
     return status
 

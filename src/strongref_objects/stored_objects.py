@@ -163,7 +163,7 @@ def objects_of_strongref(
             if list_of(key) not in exported
         }
         consumer = "" if scope.consumer == SHARED else scope.consumer
-        objects = _grouped(values, f"exports of {scope.producer} to {consumer or 'all'}", export_key)
+        objects = _grouped(values, f"exports of {scope.producer} to {scope.consumer}", export_key)
         found += [replace(each, stacks=(scope.producer.stack,), consumer=consumer) for each in objects]
     return found
 

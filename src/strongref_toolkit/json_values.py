@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,12 +28,26 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def document_text(document: Mapping[str, Any]) -> str:
+JSON_VERSION = 3
+"""Of all documents. Within a version, they only gain properties."""
+
+
+def document_head(as_of: datetime) -> dict[str, Any]:
+    """What all documents begin with: their version, and when the command began to read."""
+    return {"version": JSON_VERSION, "asOf": time_text(as_of)}
+
+
+def time_text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def document_text(document: Mapping[str, Any], as_of: datetime) -> str:
     """A JSON document for people and programs: a line for each property, and for each element of its arrays.
 
     `json.dumps` with an indent would not use its encoder in C, and take ten times as long.
     """
-    properties = ",\n  ".join(f"{json.dumps(name)}: {_elements(value)}" for name, value in document.items())
+    whole = {**document_head(as_of), **document}
+    properties = ",\n  ".join(f"{json.dumps(name)}: {_elements(value)}" for name, value in whole.items())
     return f"{{\n  {properties}\n}}\n"
 
 

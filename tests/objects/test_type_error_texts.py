@@ -227,12 +227,12 @@ TEXTS = [
         lambda: SeveralStoredObjectsError(
             "Web",
             [
-                "exports of stack network (eu-west-1, 111111111111) to all",
+                "exports of stack network (eu-west-1, 111111111111) to _shared",
                 "exports of stack network (eu-west-1, 111111111111) to shop",
             ],
         ),
         (
-            "There are several objects Web: exports of stack network (eu-west-1, 111111111111) to all and exports"
+            "There are several objects Web: exports of stack network (eu-west-1, 111111111111) to _shared and exports"
             " of stack network (eu-west-1, 111111111111) to shop. Choose one with --stack or --consumer."
         ),
         id="several",

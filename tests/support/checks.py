@@ -17,6 +17,7 @@ from strongref_cli.check.prediction import predict
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from tests.support.builders import ACCOUNT, NETWORK, ours
+from tests.support.graphs import AS_OF
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -88,5 +89,5 @@ def update(
 ) -> StackReport:
     """What an update from one template to another would do. The JSON of the report follows its schema."""
     report = predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)
-    validate("check", json.loads(as_json(report)))
+    validate("check", json.loads(as_json([report], AS_OF)))
     return report

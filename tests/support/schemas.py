@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+from referencing import Registry, Resource
 
 from tests.support.documents import ROOT
 
@@ -21,6 +22,14 @@ def validate(name: str, document: Mapping[str, Any]) -> None:
     _validator(name).validate(document)
 
 
+def messages(err: str) -> list[str]:
+    """What a command with JSON output says on standard error: its errors and notes."""
+    found = [json.loads(line) for line in err.splitlines()]
+    for each in found:
+        validate("message", each)
+    return [str(each.get("error") or each["note"]) for each in found]
+
+
 def schema_of_type(type_name: str) -> Any:
     """CloudFormation's own, in the region that has every type."""
     # cfn-lint takes a second to import, which every run of the tests would wait for.
@@ -31,6 +40,11 @@ def schema_of_type(type_name: str) -> Any:
 
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    schema = _read(f"{name}.schema.json")
     jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+    registry = Registry(retrieve=lambda uri: Resource.from_contents(_read(uri)))
+    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker(), registry=registry)
+
+
+def _read(file: str) -> Any:
+    return json.loads((SCHEMAS / file).read_text())

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED
 from strongref.macro.template import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
@@ -19,7 +18,7 @@ from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
 from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
-from strongref_cli.terminal import consumer_text
+from strongref_cli.overview.texts import importer_document
 from strongref_cli.terminal.output import colored, progress, put_out, wrapped
 from strongref_cli.terminal.parameter_files import parameters
 from strongref_cli.transform.command import template_text
@@ -31,7 +30,8 @@ from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
 
 def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
@@ -55,8 +55,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
     except (CheckError, ManifestError) as error:
         raise UsageError(str(error)) from None
     if args.output == "json":
-        text = document_text({"stacks": list(map(_document, reports))}) if args.stacks else as_json(reports[0])
-        put_out(text.encode())
+        put_out(as_json(reports, args.as_of).encode())
     elif args.output == "markdown":
         put_out("\n".join(map(as_markdown, reports)).encode())
     else:
@@ -136,8 +135,8 @@ def as_table(report: StackReport) -> str:
     return "".join(f"{line}\n" for each in report.all_stacks for line in _lines(each))
 
 
-def as_json(report: StackReport) -> str:
-    return document_text(_document(report))
+def as_json(reports: Sequence[StackReport], as_of: datetime) -> str:
+    return document_text({"stacks": list(map(_document, reports))}, as_of)
 
 
 def as_markdown(report: StackReport) -> str:
@@ -217,8 +216,8 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
         "change": change.kind,
         "key": change.name,
         "region": change.region,
-        "consumer": None if change.consumer == SHARED else change.consumer,
-        "importers": list(change.importers),
+        "consumer": change.consumer,
+        "importers": list(map(importer_document, change.importers)),
         **({"because": change.because} if change.because else {}),
     }
 
@@ -242,7 +241,7 @@ def _rest(export: ExportPrediction) -> Iterator[str]:
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:
-    return change.kind, change.name, change.region, consumer_text(change.consumer)
+    return change.kind, change.name, change.region, change.consumer
 
 
 def _details(change: ValueChange, before: str, imported: str = "imported by ") -> str:

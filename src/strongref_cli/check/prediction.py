@@ -21,7 +21,6 @@ from strongref_cli.check.report import (
 from strongref_cli.check.simulation import Outcome, Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
 from strongref_cli.check.updates import Stays
-from strongref_cli.terminal import consumer_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -146,7 +145,7 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
     published: dict[Key, list[str]] = {}
     for place in outcome.places:
         for key in place.wanted:
-            published.setdefault(key, []).append(f"{place.at.region} for {consumer_text(place.at.scope.consumer)}")
+            published.setdefault(key, []).append(f"{place.at.region} for {place.at.scope.consumer}")
     for place in outcome.places:
         exports = stored.at(logical_id, place.at).exports
         recorded, others = exports.recorded, exports.recorded_by_others

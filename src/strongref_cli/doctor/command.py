@@ -15,8 +15,8 @@ from strongref_cli.install.installed import installed_in, kms_keys, read_lag
 from strongref_cli.install.reports import differences
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
-from strongref_cli.overview.region_reading import name_unread, status, unread_document
-from strongref_cli.overview.texts import participant_document, short_text
+from strongref_cli.overview.region_reading import name_unread, status
+from strongref_cli.overview.texts import participant_document, short_text, unread_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
 from strongref_toolkit.log import no_log
 from strongref_toolkit.session import ToolSession, chosen_regions
@@ -44,9 +44,9 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     name_unread(found.unread)
     repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})
     if not (args.fix and repairable):
-        show(_diagnosis(found), args.output)
+        show(_diagnosis(found), args)
         return _status(found)
-    show_plan(_diagnosis(found), args.output, yes=args.yes)
+    show_plan(_diagnosis(found), args)
     ask("Repair what --fix can?", yes=args.yes)
     with no_log(), progress("Repairing") as step:
         again = examination(step, waits=WaitNotice(step))
@@ -61,7 +61,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     repaired += [
         each for each in found.problems if each.kind is FindingType.EXPIRED_FENCE and each.region in left.regions
     ]
-    show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args.output)
+    show(_diagnosis(left, [each for each in repaired if each.identity not in still]), args)
     if failures:
         raise failures[0].error
     return _status(left)

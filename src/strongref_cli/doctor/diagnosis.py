@@ -13,7 +13,6 @@ from strongref.protocol.findings import Finding, FindingType, Resolution
 from strongref.text import attribute_name, cut, some
 from strongref_cli.overview.exports import ExportedValue, StoredRegion, participant_of
 from strongref_cli.overview.states import ExportState, ImportState, Protection
-from strongref_cli.terminal import consumer_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -180,7 +179,7 @@ def _protected(name: str) -> str:
     scope = ExportScope.of(tree, f"{name}/") if tree in ("exports", "records", "fences") else None
     if scope and scope.consumer == MANIFESTS:
         return f"manifests {scope.producer.stack}"
-    return f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}" if scope else name
+    return f"exports of {scope.producer.stack} for {scope.consumer}" if scope else name
 
 
 def _subject(parameter: str) -> str:
@@ -188,7 +187,7 @@ def _subject(parameter: str) -> str:
     for tree, what in (("exports", ""), ("records", "record "), ("fences", "fence ")):
         if parameter.startswith(f"/strongref/{tree}/") and (scope := ExportScope.of(tree, parameter)):
             rest = attribute_name(scope.key(f"{scope.path('exports')}/{parameter.split('/', 7)[7]}"))
-            return f"{what}{rest} of {scope.producer.stack} for {consumer_text(scope.consumer)}"
+            return f"{what}{rest} of {scope.producer.stack} for {scope.consumer}"
     return parameter
 
 
@@ -213,7 +212,7 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():
-        subject = f"exports of {scope.producer.stack} for {consumer_text(scope.consumer)}"
+        subject = f"exports of {scope.producer.stack} for {scope.consumer}"
         step = "add Hold to the Export, so that CloudFormation protects the whole stack"
         yield Problem(region, DoctorFinding.UNPROTECTED, Severity.NOTE, subject, step, tuple(sorted(stacks)))
 

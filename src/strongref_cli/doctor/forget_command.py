@@ -11,9 +11,9 @@ from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.fences import fences_below
-from strongref_cli.overview.texts import time_text
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import time_text
 from strongref_toolkit.session import one_region
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     }
     plan = Result([table], document)
     if args.dry_run:
-        show(plan, args.output)
+        show(plan, args)
         return 0
-    show_plan(plan, args.output, yes=args.yes)
+    show_plan(plan, args)
     ask(f"Forget {args.gone} for {args.stack}?", yes=args.yes)
     now = session.clock.now().replace(microsecond=0)
     for logical_id, arn, place, _ in places:
@@ -75,7 +75,7 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
         mark = f"{index_name(args.stack, logical_id)}{path_of(place, FORGOTTEN)}"
         store.overwrite(mark, ParameterType.STRING, encode_place(arn, now))
     if args.output != "table":
-        show(plan, args.output)
+        show(plan, args)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, ManifestSet, StackArn
@@ -25,10 +25,11 @@ from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of
 from strongref_cli.overview.states import ImportState, Protection
-from strongref_cli.overview.texts import participant_document, participant_text, place_document, time_text
+from strongref_cli.overview.texts import importer_document, participant_text, place_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
     import argparse
@@ -171,19 +172,19 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError(f"{who.name} is a manifest set: strongref resolve --unclaim {who.name} releases it")
     plan = _plan_of(claimed, who, args)
     if args.dry_run:
-        show(plan, args.output)
+        show(plan, args)
         return status(reader.unread)
-    show_plan(plan, args.output, yes=args.yes)
+    show_plan(plan, args)
     ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
-    done: list[Release] = []
+    done: list[tuple[ClaimedValue, Release]] = []
     with progress("Releasing") as step:
         ports = replace(ports, waits=WaitNotice(step))
         for values in by_import(claimed):
-            done += release(ports, session.clock, values, aws.accounts.caller, reason)
+            done += zip(values, release(ports, session.clock, values, aws.accounts.caller, reason), strict=True)
             imported = [ImportedValue(each.region, each.scope, each.key, (each.claim.importer,)) for each in values]
             notice = claim_released(imported, aws.accounts.caller, reason)
             notify(session, values[0].region, notice)
-    show(_released(done), args.output)
+    show(_released(done), args)
     return status(reader.unread)
 
 
@@ -215,28 +216,18 @@ def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.N
         else f"This claim is stale: {who.name} is gone, or has no such import."
     )
     table = TextTable(("REGION", "KEY", "CLAIMED BY", "HOLD"), rows, title="Claims to release", notes=[risk])
-    claims = [
-        place_document(each.region, each.scope, each.key)
-        | {"importer": participant_document(participant_of(each.claim.importer))}
-        for each in claimed
+    return Result([table], {"claims": list(map(_claim_document, claimed)), "risk": risk})
+
+
+def _released(done: Sequence[tuple[ClaimedValue, Release]]) -> Result:
+    notes = [f"Released {attribute_name(each.key)} of {each.producer}. Trace: {each.name}" for _, each in done]
+    released = [
+        _claim_document(value)
+        | {"by": each.by, "at": time_text(each.at), "reason": cut(each.reason, MAX_REASON), "trace": each.name}
+        for value, each in done
     ]
-    return Result([table], {"claims": claims, "risk": risk})
+    return Result([TextTable(notes=notes)], {"released": released})
 
 
-def _released(done: Sequence[Release]) -> Result:
-    notes = [f"Released {attribute_name(each.key)} of {each.producer}. Trace: {each.name}" for each in done]
-    document = {
-        "released": [
-            {
-                "producer": each.producer,
-                "key": attribute_name(each.key),
-                "importer": each.importer,
-                "by": each.by,
-                "at": time_text(each.at),
-                "reason": cut(each.reason, MAX_REASON),
-                "trace": each.name,
-            }
-            for each in done
-        ]
-    }
-    return Result([TextTable(notes=notes)], document)
+def _claim_document(value: ClaimedValue) -> dict[str, Any]:
+    return place_document(value.region, value.scope, value.key) | {"importer": importer_document(value.claim.importer)}

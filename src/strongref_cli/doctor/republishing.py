@@ -15,9 +15,8 @@ from strongref.refusals import ChangingError
 from strongref.text import attribute_name, some
 from strongref_cli.install.installed import kms_keys, read_lag
 from strongref_cli.overview.graph import Participant
-from strongref_cli.overview.region_reading import reading, regions_of, status, unread_document, uses_of, where_read
-from strongref_cli.overview.texts import participant_document
-from strongref_cli.terminal import consumer_text
+from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of, where_read
+from strongref_cli.overview.texts import participant_document, unread_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
 
@@ -123,14 +122,14 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
                 lost[region, scope] = found
     plan = [Restored(*at, tuple(found), (), may_have_more=False) for at, found in lost.items()]
     if plan and not args.dry_run:
-        if not args.yes:
-            show_plan(_restored(args.stack, plan, reader.unread, dry_run=True), args.output, yes=False)
+        if not args.yes:  # It asks, and shows first what for.
+            show_plan(_restored(args.stack, plan, reader.unread, dry_run=True), args)
         ask(f"Restore what {args.stack} exports?", yes=args.yes)
         with progress(f"Restoring what {args.stack} exports") as step:
             ports = replace(ports, waits=WaitNotice(step))
             plan = [republish(ports, session.clock, *at, keys) for at in lost]
     restored = [each for each in plan if each.keys]
-    show(_restored(args.stack, restored, reader.unread, dry_run=args.dry_run), args.output)
+    show(_restored(args.stack, restored, reader.unread, dry_run=args.dry_run), args)
     return status(reader.unread)
 
 
@@ -139,7 +138,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread], *,
         (
             each.region,
             attribute_name(key),
-            consumer_text(each.scope.consumer),
+            each.scope.consumer,
             some([who.name for who in each.importers], 5) + (" and perhaps others" if each.may_have_more else ""),
         )
         for each in done
@@ -155,7 +154,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread], *,
         "restored": [
             {
                 "region": each.region,
-                "consumer": consumer_text(each.scope.consumer),
+                "consumer": each.scope.consumer,
                 "keys": [attribute_name(key) for key in each.keys],
                 "importers": [participant_document(who) for who in each.importers],
                 "mayHaveMoreImporters": each.may_have_more,

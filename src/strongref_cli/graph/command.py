@@ -56,10 +56,9 @@ def show_order(args: argparse.Namespace, session: ToolSession) -> int:
 
 def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
-    as_of = session.clock.now()
     with reading(session, "Reading references") as reader:
         values = reader.values(reader.reachable(regions))
-    return graph_of(values, as_of, reader.unread)
+    return graph_of(values, args.as_of, reader.unread)
 
 
 def _order_table(order: Order, graph: Graph, done: str) -> TextTable:

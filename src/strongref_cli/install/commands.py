@@ -99,7 +99,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
 
     outcomes = run.everywhere("Installing", in_region)
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
-    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args)
     return int(any(each.result in BAD for each in outcomes))
 
 
@@ -116,7 +116,7 @@ def show_status(args: argparse.Namespace, session: ToolSession) -> int:
     found = [each for each in results if isinstance(each, Found)]
     failed = [each for each in results if isinstance(each, RegionOutcome)]
     report = status_report(found, failed, __version__, everywhere=not args.all_regions)
-    show(report, args.output)
+    show(report, args)
     return int(not report.document["healthy"])
 
 
@@ -139,7 +139,7 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
         if not there:
             notes.append(f"strongref is installed in none of {len(outcomes)} regions.")
         outcomes = there
-    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args.output)
+    show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args)
     return int(any(each.result in BAD for each in outcomes))
 
 

@@ -38,7 +38,7 @@ def outcome_report(outcomes: Sequence[RegionOutcome], version: str, notes: Seque
         {"region": each.region, "result": each.result.value, "before": each.before, "details": list(each.details)}
         for each in outcomes
     ]
-    data = {"version": version, "dryRun": dry_run, "regions": regions, "notes": list(notes)}
+    data = {"strongref": version, "dryRun": dry_run, "regions": regions, "notes": list(notes)}
     return Result([TextTable(("REGION", "RESULT", "DETAILS"), rows, notes=notes)], data)
 
 
@@ -54,7 +54,7 @@ def status_report(
     different = differences(regions, everywhere=everywhere)
     notes = [*broken, *map(_difference, different)]
     data = {
-        "version": version,
+        "strongref": version,
         "healthy": not notes,
         "regions": [_status(each) for each in shown],
         "problems": broken,

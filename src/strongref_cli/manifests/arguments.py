@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from strongref_cli.terminal import ALL
+from strongref.contract.names import SHARED
 from strongref_cli.terminal.options import (
     Commands,
     add_command,
-    add_consumer,
     add_options,
     add_output,
     add_profile,
@@ -70,7 +69,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     resolve.add_argument("--context", help="the kubeconfig's context; by default the current one")
     resolve.add_argument("-n", "--namespace", help="the namespace of objects that name none; by default the context's")
     resolve.add_argument("--conditions", action="store_true", help="print each object's condition as a JSON object")
-    add_consumer(resolve, f"the exports' consumer; by default {ALL}", default=ALL)
+    resolve.add_argument("--consumer", default=SHARED, help=f"the exports' consumer; by default {SHARED}")
     resolve.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     resolve.add_argument(HOLD, action="store_true", help=_HOLD_HELP)
     resolve.add_argument("--sensitive", action="store_true", help="also write secret exports")
@@ -91,7 +90,7 @@ def add_resolve(commands: Commands) -> None:
     )
     allow = "also write this sensitive Terraform value; repeatable"
     repeatable(resolve, "--allow", allow, metavar="ADDRESS")
-    add_consumer(resolve, f"the exports' consumer; by default {ALL}", default=ALL)
+    resolve.add_argument("--consumer", default=SHARED, help=f"the exports' consumer; by default {SHARED}")
     claims = resolve.add_mutually_exclusive_group()
     claims.add_argument(CLAIM, metavar="NAME", help=_CLAIM_HELP)
     claims.add_argument(UNCLAIM, metavar="NAME", help="release everything that NAME claims; takes no manifests")

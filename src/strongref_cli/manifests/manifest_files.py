@@ -20,6 +20,7 @@ from strongref_manifests.resolution import files
 from strongref_manifests.text.manifests import Manifest, read, read_file
 from strongref_toolkit.errors import UsageError, WriteFailedError
 from strongref_toolkit.files import write
+from strongref_toolkit.messages import tell
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
@@ -175,5 +176,5 @@ def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: st
         sys.stderr.write(f"{problem}\n")
     counts = [count(len(unread), "file", "could not be read")] if unread else []
     counts += [count(len(failures), what, done)] if failures else []
-    sys.stderr.write(f"strongref: {' and '.join(counts)}. Nothing was written.\n")
+    tell("error", f"{' and '.join(counts)}. Nothing was written.")
     return 1

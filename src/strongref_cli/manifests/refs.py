@@ -33,6 +33,7 @@ from strongref_manifests.refs.resolution import Condition, ReferenceResolver
 from strongref_manifests.refs.wiring import cluster, generators, stack_values
 from strongref_manifests.resolution import files
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -86,7 +87,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     done.append(count(attempt.filled, "field", "filled in"))
     if exports:
         done.append(count(len(exports.uses), "export", f"used by manifests {asked.claim}"))
-    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    tell("note", ", ".join(done))
     return 0
 
 
@@ -161,7 +162,7 @@ def _print_conditions(attempt: _Attempt) -> None:
 def list_fields(asked: argparse.Namespace) -> int:
     found = [(kind, field) for given in _generators(asked) for kind in given.kinds for field in kind.fields]
     rows = [(*_row(kind, field), field.why_not and f"refused: {field.why_not}") for kind, field in found]
-    show(Result([TextTable(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked.output)
+    show(Result([TextTable(_HEAD, rows)], {"fields": [_document(*each) for each in found]}), asked)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from strongref.aws.rate_limit import RateLimiter, RateLimits, Turn
@@ -21,6 +20,7 @@ from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.on_demand import ExportSource
 from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND, TokenSource
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -50,7 +50,7 @@ def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
     lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)
     put_out("".join(lines).encode())
     if not released:
-        sys.stderr.write(f"strongref: manifests {args.unclaim} claim nothing in {claims.region}\n")
+        tell("note", f"manifests {args.unclaim} claim nothing in {claims.region}")
     return 0
 
 
@@ -77,7 +77,7 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
     done += [count(outcome.values, "value", "resolved"), count(limiter.calls, "call")]
     if claims and exports:
         done.append(count(len(exports.uses), "export", f"used by manifests {args.claim}"))
-    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    tell("note", ", ".join(done))
     return 0
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongref.contract.names import SHARED
 from strongref.text import some
 from strongref_cli.objects.types import INDENT, printable_tree, resolve_type, write_object
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.graph import Unread
-from strongref_cli.overview.region_reading import name_unread, status, unread_document
-from strongref_cli.terminal import consumer_text
+from strongref_cli.overview.region_reading import name_unread, status
+from strongref_cli.overview.texts import unread_document
 from strongref_cli.terminal.output import Result, TextTable, count, progress, put_out, show
 from strongref_objects.base.errors import BadChannelError, ContextFileError, NotInContextError, SecretPartsError
 from strongref_objects.base.values import Collector
@@ -35,6 +35,7 @@ from strongref_objects.stored_objects import (
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, listing, reset
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.messages import tell
 from strongref_toolkit.published_exports import export_scopes
 from strongref_toolkit.session import ToolSession, chosen_regions, one_region
 from strongref_toolkit.threads import in_regions
@@ -76,10 +77,10 @@ def list_objects(asked: argparse.Namespace, session: ToolSession) -> int:
     document = {
         "via": asked.via,
         "regions": regions,
-        "objects": [_object_document(*each) for each in found],
+        "objects": [_object_document(*each, asked.via) for each in found],
         "unread": unread_document(unread),
     }
-    show(Result(_object_tables(found, regions), document), asked.output)
+    show(Result(_object_tables(found, regions), document), asked)
     return status(unread)
 
 
@@ -101,8 +102,8 @@ def _check_names(asked: argparse.Namespace, session: ToolSession, regions: Seque
     if asked.stack is not None and asked.stack not in stacks:
         raise no_such_filter("--stack", asked.stack, regions, sorted(stacks))
     if asked.consumer is not None and asked.consumer not in consumers:
-        known = sorted(map(consumer_text, consumers))
-        raise no_such_filter("--consumer", consumer_text(asked.consumer), regions, known)
+        known = sorted(consumers)
+        raise no_such_filter("--consumer", asked.consumer, regions, known)
 
 
 def _exporters(asked: argparse.Namespace, session: ToolSession, region: str) -> Iterator[tuple[str, str]]:
@@ -115,12 +116,12 @@ def _exporters(asked: argparse.Namespace, session: ToolSession, region: str) -> 
         )
 
 
-def _object_document(region: str, stored: StoredObject) -> dict[str, Any]:
+def _object_document(region: str, stored: StoredObject, via: str) -> dict[str, Any]:
     return {
         "region": region,
         "name": stored.name,
         "stacks": list(stored.stacks),
-        "consumer": stored.consumer or None,
+        "consumer": stored.consumer or (SHARED if via == STRONGREF else None),
         "from": stored.origin,
         "keys": stored.keys,
     }
@@ -170,7 +171,7 @@ def show_context(asked: argparse.Namespace) -> int:
     names = ("region", "account", "channel", "name")
     values = [{name: getattr(key, name) for name in names} | {"of": key.of or None} for key in keys]
     document = {"file": file, "removed": removed, "values": values}
-    show(Result([TextTable(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked.output)
+    show(Result([TextTable(("REGION", "ACCOUNT", "CHANNEL", "NAME", "OF"), rows, notes=notes)], document), asked)
     return 0
 
 
@@ -193,7 +194,7 @@ def _chosen(asked: argparse.Namespace, session: ToolSession) -> StoredObject:
     stored = choose(objects, asked.name, f"{_CHANNELS[asked.via]} in {region}")
     if stored.cut and not asked.type:
         cut = count(len(stored.cut), "name", "is cut and ends" if len(stored.cut) == 1 else "are cut and end")
-        sys.stderr.write(f"strongref: {cut} with a hash: use --type to restore the keys\n")
+        tell("note", f"{cut} with a hash: use --type to restore the keys")
     return stored
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.text import attribute_name, some
 from strongref_cli.overview.errors import no_such_filter
 from strongref_cli.overview.exports import ExportedValue, participant_of
-from strongref_cli.overview.region_reading import Uses, reading, status, unread_document, uses_of, where_read
+from strongref_cli.overview.region_reading import Uses, reading, status, uses_of, where_read
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
     ALL_IMPORTERS,
@@ -22,9 +22,8 @@ from strongref_cli.overview.texts import (
     participant_text,
     place_document,
     stack_text,
-    time_text,
+    unread_document,
 )
-from strongref_cli.terminal import consumer_text
 from strongref_cli.terminal.output import Result, TextTable, count, show
 from strongref_toolkit.session import ToolSession, chosen_regions
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     chosen = chosen_regions(session, args.region, everywhere=args.all_regions)
-    as_of = session.clock.now()
     with reading(session, "Reading exports") as reader:
         found = reader.regions(chosen)
         values = reader.values(found)
@@ -47,14 +45,14 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
                 known = {name for value in values for name in names_of(value)}
                 values = [value for value in values if wanted in names_of(value)]
                 if not values:
-                    raise no_such_filter(option, consumer_text(wanted), regions, sorted(map(consumer_text, known)))
+                    raise no_such_filter(option, wanted, regions, sorted(known))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
-    tables = _list_tables(values, _summary(values, regions, args), as_of)
+    tables = _list_tables(values, _summary(values, regions, args), args.as_of)
     exports = [export_document(value) for value in values]
     unread = unread_document(reader.unread)
-    document = {"asOf": time_text(as_of), "regions": regions, "exports": exports, "unread": unread}
-    show(Result(tables, document), args.output)
+    document = {"regions": regions, "exports": exports, "unread": unread}
+    show(Result(tables, document), args)
     return status(reader.unread)
 
 
@@ -80,7 +78,7 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
             value.region,
             stack_text(value.producer, value.region),
             attribute_name(value.key),
-            consumer_text(value.scope.consumer),
+            value.scope.consumer,
             value.state.value,
             age_text((as_of - value.changed).total_seconds()) if value.changed else "-",
             importers_text(value),
@@ -97,7 +95,7 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     what, such = _STATE_TEXTS.get(args.state, ("export", ""))
     found = count(len(values), what) if values else f"No {what}s"
     of = f" of {args.stack}" if args.stack else ""
-    whom = f" for {consumer_text(args.consumer)}" if args.consumer else ""
+    whom = f" for {args.consumer}" if args.consumer else ""
     by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
@@ -122,16 +120,11 @@ _STATE_TEXTS = {
 
 
 def show_who(args: argparse.Namespace, session: ToolSession) -> int:
-    as_of = session.clock.now()
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
     tables = (table for each in uses for table in _who_tables(each, where_read(reader.unread), whole=bool(args.key)))
-    document = {
-        "asOf": time_text(as_of),
-        "stacks": [_uses_document(each) for each in uses],
-        "unread": unread_document(reader.unread),
-    }
-    show(Result(chain(tables, [TextTable(notes=[as_of_text(as_of)])]), document), args.output)
+    document = {"stacks": [_uses_document(each) for each in uses], "unread": unread_document(reader.unread)}
+    show(Result(chain(tables, [TextTable(notes=[as_of_text(args.as_of)])]), document), args)
     return status(reader.unread)
 
 
@@ -140,13 +133,7 @@ def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
     who, longest = uses.participant, max((len(value.claims) for value in uses.exports), default=0)
     most = longest if whole else MOST_IMPORTERS
     exports = [
-        (
-            attribute_name(value.key),
-            value.region,
-            consumer_text(value.scope.consumer),
-            value.state.value,
-            importers_text(value, most),
-        )
+        (attribute_name(value.key), value.region, value.scope.consumer, value.state.value, importers_text(value, most))
         for value in uses.exports
     ]
     imports = [

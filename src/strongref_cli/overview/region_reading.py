@@ -5,11 +5,10 @@ Regions are read in parallel, and if one cannot be read, the others are shown an
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import Key, StackArn
 from strongref.contract.values import select
@@ -20,7 +19,7 @@ from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.states import ExportState
 from strongref_cli.terminal import AWS_FAILED
 from strongref_cli.terminal.output import progress
-from strongref_toolkit.errors import printable
+from strongref_toolkit.messages import tell
 from strongref_toolkit.session import ToolSession, chosen_regions, enabled_regions
 
 if TYPE_CHECKING:
@@ -64,11 +63,7 @@ def regions_of(values: Iterable[ExportedValue]) -> set[str]:
 
 def name_unread(unread: Iterable[Unread]) -> None:
     for each in unread:
-        sys.stderr.write(f"strongref: {each.region} was not read: {printable(each.error)}\n")
-
-
-def unread_document(unread: Iterable[Unread]) -> list[dict[str, Any]]:
-    return [each._asdict() for each in unread]
+        tell("error", f"{each.region} was not read: {each.error}")
 
 
 def where_read(unread: Sequence[Unread]) -> str:

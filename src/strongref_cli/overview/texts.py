@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import SHARED, ExportScope, Key, Producer
+from strongref.contract.names import ExportScope, Key, Producer
 from strongref.text import attribute_name, some
-from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
+from strongref_cli.overview.exports import Claim, ExportedValue, participant, participant_of
 from strongref_cli.overview.states import ImportState, Protection
+from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
-    from strongref_cli.overview.graph import Participant
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from strongref_cli.overview.graph import Participant, Unread
 
 
 def export_document(value: ExportedValue) -> dict[str, Any]:
@@ -20,29 +23,32 @@ def export_document(value: ExportedValue) -> dict[str, Any]:
         "state": value.state,
         "changedAt": time_text(value.changed) if value.changed else None,
         "importers": [
-            {
-                **participant_document(participant_of(claim.importer)),
-                "id": claim.importer,
-                "state": claim.state,
-                "protection": claim.protection,
-            }
+            importer_document(claim.importer) | {"state": claim.state, "protection": claim.protection}
             for claim in value.claims
         ],
     }
 
 
 def place_document(region: str, scope: ExportScope, key: Key) -> dict[str, Any]:
-    producer = scope.producer
     return {
         "region": region,
-        "consumer": None if scope.consumer == SHARED else scope.consumer,
-        "producer": {"account": producer.account, "region": producer.region, "stack": producer.stack},
+        "consumer": scope.consumer,
+        "producer": participant_document(participant(scope.producer)),
         "key": attribute_name(key),
     }
 
 
 def participant_document(who: Participant) -> dict[str, Any]:
     return {"kind": who.kind, "account": who.account or None, "region": who.region or None, "name": who.name}
+
+
+def importer_document(claimant: str) -> dict[str, Any]:
+    """An importer, from what a claim's tag says."""
+    return participant_document(participant_of(claimant)) | {"id": claimant}
+
+
+def unread_document(unread: Iterable[Unread]) -> list[dict[str, Any]]:
+    return [each._asdict() for each in unread]
 
 
 MOST_IMPORTERS = 5
@@ -96,7 +102,3 @@ def age_text(seconds: float) -> str:
 def as_of_text(moment: datetime) -> str:
     """When what is shown was read, for people."""
     return f"As of {moment:%Y-%m-%d %H:%M:%S} UTC."
-
-
-def time_text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds")

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref.text import did_you_mean
-from strongref_cli.terminal import consumer_given
 from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
 
@@ -152,11 +151,6 @@ def add_regions(command: argparse.ArgumentParser) -> None:
     repeatable(regions, "--region", f"{_REGION}; repeatable", metavar="REGION")
     regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
     add_profile(command)
-
-
-def add_consumer(command: argparse.ArgumentParser, summary: str, default: str | None = None) -> None:
-    """Add the option that names a consumer: its value is the consumer as it is stored."""
-    command.add_argument("--consumer", type=consumer_given, default=default, help=summary)
 
 
 def add_region(options: Options, summary: str = _REGION) -> None:

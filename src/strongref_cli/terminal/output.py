@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 from strongref.text import cut
 from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem, printable
 from strongref_toolkit.json_values import document_text
+from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.fence import Fence
@@ -52,21 +54,23 @@ class Result:
     document: Mapping[str, Any]  # JSON
 
 
-def show(result: Result, output: str) -> None:
-    """Write a result to standard output, in one of `options.FORMATS`; errors as for `put_out`."""
-    if output == "json":
-        put_out(document_text(result.document).encode())
+def show(result: Result, args: argparse.Namespace) -> None:
+    """Write a command's result to standard output, in one of `options.FORMATS`; errors as for `put_out`."""
+    if args.output == "json":
+        put_out(document_text(result.document, args.as_of).encode())
         return
-    text = "\n".join(map(as_markdown if output == "markdown" else as_text, result.tables))
+    text = "\n".join(map(as_markdown if args.output == "markdown" else as_text, result.tables))
     put_out(text.encode())
 
 
-def show_plan(result: Result, output: str, *, yes: bool) -> None:
+def show_plan(result: Result, args: argparse.Namespace) -> None:
     """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
-    if output == "table":
-        show(result, output)
-    elif not yes:
-        sys.stderr.write("\n".join(map(as_text, result.tables)))
+    if args.output == "table":
+        show(result, args)
+    elif not args.yes:
+        as_json = args.output == "json"
+        shown = document_text(result.document, args.as_of) if as_json else "\n".join(map(as_text, result.tables))
+        sys.stderr.write(shown)
 
 
 def as_text(table: TextTable) -> str:
@@ -265,11 +269,11 @@ class WaitNotice:
 
     def __call__(self, scope: ExportScope, fence: Fence, seconds: float) -> None:
         what = f"waiting up to {ceil(seconds)} s for {cut(fence.held_by, 200)}, which is changing exports of "
-        text = printable(f"{what}{scope.producer.stack}")
+        text = f"{what}{scope.producer.stack}"
         if sys.stderr.isatty():
             from rich.markup import escape  # noqa: PLC0415 (as above)
 
-            self._step(escape(text))
+            self._step(escape(printable(text)))
         elif (scope, fence.held_by) not in self._written:
             self._written.add((scope, fence.held_by))
-            sys.stderr.write(f"strongref: {text}\n")
+            tell("note", text)

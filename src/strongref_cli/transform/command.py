@@ -24,6 +24,7 @@ from strongref_manifests.text.template_edits import changed, parameters
 from strongref_manifests.text.templates import read
 from strongref_toolkit.errors import UsageError, os_problem
 from strongref_toolkit.files import write
+from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +59,7 @@ def transform_template(args: argparse.Namespace) -> int:
     types = [each.value.get("Type") for each in changes.additions]
     done = [count(len(changes.replacements), "reference")]
     done += [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
-    sys.stderr.write(f"strongref: {', '.join(done)}\n")
+    tell("note", ", ".join(done))
     return 0
 
 

@@ -233,7 +233,7 @@ def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Pr
     except SecureValueError:
         failed = SecureObjectError(shown(path))
     except NotExportedError as error:
-        whom = "all" if consumer == SHARED else f"consumer {consumer}"
+        whom = consumer if consumer == SHARED else f"consumer {consumer}"
         failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
     else:
         if isinstance(value, dict):

@@ -145,6 +145,12 @@ def test_a_change_of_an_imported_value_is_refused(check: Check, output: str) -> 
     assert "Bucket cannot be changed: it is imported by stack web (us-east-1, 123456789012)." in shown
 
 
+def _only(shown: str) -> dict[str, Any]:
+    """The one stack of a JSON document."""
+    (stack,) = json.loads(shown)["stacks"]
+    return dict(stack)
+
+
 def test_every_kind_of_answer_is_a_document_with_a_schema(check: Check) -> None:
     answers: tuple[tuple[Template | None, list[str]], ...] = (
         (producing(Bucket=UNKNOWN), []),
@@ -153,7 +159,7 @@ def test_every_kind_of_answer_is_a_document_with_a_schema(check: Check) -> None:
         (None, ["--delete", "network"]),
     )
     shown = [check(given, *more, "--output", "json")[1] for given, more in answers]
-    assert [json.loads(each)["verdict"] for each in shown] == ["unknown", "unknown", "lost", "refused"]
+    assert [_only(each)["verdict"] for each in shown] == ["unknown", "unknown", "lost", "refused"]
 
 
 def test_a_new_secret_is_compared_and_not_shown(check: Check) -> None:
@@ -493,7 +499,7 @@ def test_an_import_that_would_fail_is_refused_in_the_importers_words(
     check: Check, given: Template, reason: str
 ) -> None:
     status, shown = check(given, "--output", "json", stack="web", region=US)
-    document = json.loads(shown)
+    document = _only(shown)
     texts = [text for each in document["imports"] for text in each["reasons"]]
     texts += [each["text"] for each in document["findings"]]
     assert (status, document["verdict"]) == (1, "refused"), texts
@@ -527,8 +533,8 @@ def test_what_another_stack_will_export_is_unknown(check: Check, tmp_path: Path)
         producer = "shop" if given.startswith("shop=") else "database"
         asked = importing(names, From={"Stack": producer, "Region": EU})
         _, shown = check(asked, "--assume", given, "--output", "json", stack="web", region=US)
-        assert json.loads(shown)["verdict"] == verdict, shown
-        assert json.loads(check(asked, "--output", "json", stack="web", region=US)[1])["verdict"] == "refused"
+        assert _only(shown)["verdict"] == verdict, shown
+        assert _only(check(asked, "--output", "json", stack="web", region=US)[1])["verdict"] == "refused"
 
 
 @pytest.mark.parametrize(

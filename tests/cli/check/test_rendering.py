@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from strongref.contract.names import Key
+from strongref.contract.names import SHARED, Key
 from strongref_cli.check.command import as_json, as_markdown, as_table
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
+from tests.support.graphs import AS_OF
 
 CHANGES = (
     ValueChange(ChangeKind.CHANGED, Key("Alb/Arn"), "us-east-1", "web", (WEB,)),
@@ -29,8 +30,8 @@ def test_a_table() -> None:
         "network (eu-west-1): refused",
         "  Exports: refused",
         "    Refused.",
-        "    changed  Alb.Arn  us-east-1  web  imported by stack web (us-east-1, 111111111111)",
-        "    unknown  B        us-east-1  all  Bucket may be replaced",
+        "    changed  Alb.Arn  us-east-1  web      imported by stack web (us-east-1, 111111111111)",
+        "    unknown  B        us-east-1  _shared  Bucket may be replaced",
         "    1 unchanged",
         "  More: accepted",
         "    nothing changes",
@@ -42,16 +43,16 @@ def test_a_table() -> None:
 
 
 def test_json() -> None:
-    found = json.loads(as_json(REPORT))
+    (found,) = json.loads(as_json([REPORT], AS_OF))["stacks"]
     assert (found["verdict"], found["nested"][0]["verdict"]) == ("refused", "lost")
     assert found["exports"][0]["changes"][0] == {
         "change": "changed",
         "key": "Alb.Arn",
         "region": "us-east-1",
         "consumer": "web",
-        "importers": [WEB],
+        "importers": [{"kind": "stack", "account": "111111111111", "region": "us-east-1", "name": "web", "id": WEB}],
     }
-    assert found["exports"][0]["changes"][1]["consumer"] is None  # it is shared
+    assert found["exports"][0]["changes"][1]["consumer"] == SHARED
 
 
 def test_markdown() -> None:

@@ -14,6 +14,7 @@ from strongref.contract.names import SHARED, Key
 from strongref_cli.check.command import as_json
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from tests.support.builders import WEB
+from tests.support.graphs import AS_OF
 from tests.support.schemas import SCHEMAS, validate
 
 NAMES, TEXTS, VERDICTS = (
@@ -42,7 +43,7 @@ REPORTS = st.recursive(
 
 @given(REPORTS)
 def test_every_report_follows_the_schema(report: StackReport) -> None:
-    validate("check", json.loads(as_json(report)))
+    validate("check", json.loads(as_json([report], AS_OF)))
 
 
 def test_the_schema_has_the_verdicts_and_changes_that_there_are() -> None:
@@ -57,10 +58,11 @@ def _documents() -> list[dict[str, Any]]:
     exports = (ExportPrediction("Exports", Verdict.ACCEPTED, (), (change,)),)
     report = StackReport("network", "eu-west-1", exports, (StackFinding(Verdict.ACCEPTED, "x"),))
     report = StackReport("root", "eu-west-1", nested=(report,))
-    documents = [json.loads(as_json(report)) for _ in range(6)]
-    nested = [each["nested"][0] for each in documents]
+    documents = [json.loads(as_json([report], AS_OF)) for _ in range(6)]
+    stacks = [each["stacks"][0] for each in documents]
+    nested = [each["nested"][0] for each in stacks]
     documents[0]["value"] = "x"
-    del documents[1]["verdict"]
+    del stacks[1]["verdict"]
     nested[2]["verdict"] = "perhaps"
     nested[3]["exports"][0]["changes"][0]["value"] = "x"
     nested[4]["exports"][0]["changes"][0]["change"] = "renamed"

@@ -30,9 +30,9 @@ def test_what_is_wrong_has_a_name_and_a_next_step(run: Run, account: Account) ->
     ssm.put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
     ssm.put_parameter(Name=f"{NETWORK}/Mine", Value="x", Type="String")
     assert findings(run) == [
-        ("changed-by-hand", "action", "VpcId of network for all"),
-        ("foreign", "action", "Mine of network for all"),
-        ("missing", "repairable", "Alb.Arn of network for all"),
+        ("changed-by-hand", "action", "VpcId of network for _shared"),
+        ("foreign", "action", "Mine of network for _shared"),
+        ("missing", "repairable", "Alb.Arn of network for _shared"),
     ]
     _, out, _ = run("doctor", "--region", US)
     assert "--fix restores it; then deploy its importers with another Revision" in out
@@ -49,8 +49,8 @@ def test_claims_by_hand_and_later_formats_are_shown(run: Run, account: Account) 
     ssm.put_parameter(Name=index, Value='{"format": 2, "writer": "9.8.7"}', Type="String")
     assert findings(run) == [
         ("newer-format", "action", index),
-        ("unknown-claim", "action", "Alb.Arn of network for all"),
-        ("stale-claim", "repairable", "VpcId of network for all"),
+        ("unknown-claim", "action", "Alb.Arn of network for _shared"),
+        ("stale-claim", "repairable", "VpcId of network for _shared"),
     ]
     _, out, _ = run("doctor", "--region", US)
     assert "upgrade strongref in this region: /strongref/index/other/Exports has format 2, written by" in out
@@ -62,7 +62,7 @@ def test_what_is_being_changed_is_not_judged(run: Run, account: Account) -> None
     fence = f"{NETWORK}/x".replace("/exports/", "/fences/")
     until = '{"by":"x","until":"2099-01-01T00:00:00+00:00"}'
     account.ssm(US).put_parameter(Name=fence, Type="String", Value=until)
-    assert findings(run) == [("in-progress", "note", "exports of network for all")]
+    assert findings(run) == [("in-progress", "note", "exports of network for _shared")]
 
 
 def test_fences_are_shown_with_their_holder_and_their_end(run: Run, account: Account) -> None:
@@ -74,9 +74,9 @@ def test_fences_are_shown_with_their_holder_and_their_end(run: Run, account: Acc
     text = json.dumps({"by": "the manifests site", "until": "2099-01-01T00:00:00+00:00"})
     account.ssm(US).put_parameter(Name=manifests, Type="String", Value=text)
     assert findings(run) == [
-        ("unreadable-fence", "action", "fence odd of network for all"),
-        ("expired-fence", "repairable", "fence janitor.2 of network for all"),
-        ("in-progress", "note", "exports of network for all"),
+        ("unreadable-fence", "action", "fence odd of network for _shared"),
+        ("expired-fence", "repairable", "fence janitor.2 of network for _shared"),
+        ("in-progress", "note", "exports of network for _shared"),
         ("in-progress", "note", "manifests site"),
     ]
     _, out, _ = run("doctor", "--region", US)
@@ -86,7 +86,7 @@ def test_fences_are_shown_with_their_holder_and_their_end(run: Run, account: Acc
     assert "wait until then, or delete it if nothing is being deployed there" in out
     status, out, err = run("doctor", "--region", US, "--fix", "--yes")
     assert (status, err) == (1, "")
-    assert "Repaired: expired-fence (fence janitor.2 of network for all)." in out
+    assert "Repaired: expired-fence (fence janitor.2 of network for _shared)." in out
     assert f"{FENCES}/janitor.2" not in account.everything(US)
     account.ssm(US).delete_parameter(Name=f"{FENCES}/odd")  # as the finding says
     assert {kind for kind, *_ in findings(run)} == {"in-progress"}
@@ -135,8 +135,8 @@ def test_a_value_near_a_limit_is_found(run: Run, account: Account) -> None:
     account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/VpcId", Tags=tags)
     account.export("long", EU, US, Values={"Text": "x" * 7500})
     assert findings(run) == [
-        ("near-size-limit", "action", "Text of long for all"),
-        ("near-tag-limit", "action", "VpcId of network for all"),
+        ("near-size-limit", "action", "Text of long for _shared"),
+        ("near-tag-limit", "action", "VpcId of network for _shared"),
     ]
 
 
@@ -174,7 +174,7 @@ def test_another_revision_mends_what_was_changed_by_hand(run: Run, account: Acco
     kinds = {"value": ("changed-by-hand", "VpcId"), "record": ("unreadable-record", "record Exports")}
     kind, subject = kinds[harm]
     assert [each for each in findings(run) if each[0] != "outdated-import"] == [
-        (kind, "action", f"{subject} of network for all")
+        (kind, "action", f"{subject} of network for _shared")
     ]
     _, out, _ = run("doctor", "--region", US)
     assert "deploy the producer with another Revision of its Export" in out
@@ -187,9 +187,9 @@ def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(run: Ru
     account.delete_stack("network", EU)
     found = findings(run)
     assert {(kind, subject) for kind, _, subject in found if "orphan" in kind} == {
-        ("imported-orphan", "Alb.Arn of network for all"),
-        ("imported-orphan", "Alb.Sg of network for all"),
-        ("imported-orphan", "VpcId of network for all"),
+        ("imported-orphan", "Alb.Arn of network for _shared"),
+        ("imported-orphan", "Alb.Sg of network for _shared"),
+        ("imported-orphan", "VpcId of network for _shared"),
     }
     account.delete_stack("shop", US)
     assert {kind for kind, *_ in findings(run)} >= {"orphaned"}
@@ -200,15 +200,15 @@ def test_what_a_deleted_producer_leaves_is_deleted_unless_it_is_imported(run: Ru
 def test_a_withdrawn_value_is_worth_knowing_and_a_stray_one_goes(run: Run, account: Account) -> None:
     tags = [{"Key": PRODUCER_TAG, "Value": account.stack("network", EU)}]
     account.ssm(US).put_parameter(Name=f"{NETWORK}/Old", Value="x", Type="String", Tags=tags)
-    assert findings(run) == [("stray", "repairable", "Old of network for all")]
+    assert findings(run) == [("stray", "repairable", "Old of network for _shared")]
     (importer,) = account.claims(US, f"{NETWORK}/VpcId")
     (claim,) = [each for each in account.tags(US, f"{NETWORK}/VpcId") if each.startswith(CLAIM_TAG)]
     claims = [{"Key": claim, "Value": importer}]
     account.ssm(US).add_tags_to_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/Old", Tags=claims)
-    assert findings(run) == [("withdrawn", "note", "Old of network for all")]
+    assert findings(run) == [("withdrawn", "note", "Old of network for _shared")]
     account.ssm(US).remove_tags_from_resource(ResourceType="Parameter", ResourceId=f"{NETWORK}/Old", TagKeys=[claim])
     account.tag_claim(US, f"{NETWORK}/Old", "web")  # It has no such import.
-    assert ("stale-claim", "repairable", "Old of network for all") in findings(run)
+    assert ("stale-claim", "repairable", "Old of network for _shared") in findings(run)
     run("doctor", "--region", US, "--fix", "--yes")
     assert f"{NETWORK}/Old" not in account.everything(US)
     assert findings(run) == []

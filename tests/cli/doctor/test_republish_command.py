@@ -37,7 +37,7 @@ def test_deleted_values_come_back_and_their_importers_are_named(run: Run, accoun
     assert status == 0
     rows = [line.split() for line in out.splitlines()[1:-1]]
     again = ["shop", "and", "perhaps", "others"]
-    assert rows == [[US, "Alb.Arn", "all", *again], [US, "VpcId", "all", *again]]
+    assert rows == [[US, "Alb.Arn", "_shared", *again], [US, "VpcId", "_shared", *again]]
     assert "another Revision of their Import" in out
     assert RESTORED_TAG in account.tags(US, f"{NETWORK}/VpcId")
     _, out, _ = run("list", "--region", US, "--state", "restored", "--output", "json")

@@ -17,6 +17,7 @@ from strongref_cli.graph.formats.json_document import graph_as_json, order_as_js
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
+from strongref_cli.overview.texts import participant_document
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 from tests.support.schemas import validate
 
@@ -59,7 +60,7 @@ flowchart LR
       s1[["m"]]
     end
   end
-  s0 -.->|"l in eu-west-1, unprotected"| s1
+  s0 -.->|"l in eu-west-1, no hold"| s1
   s0 -.->|"2 keys, 1 outdated"| s2
   linkStyle 1 stroke:#b25f00,stroke-width:2px,stroke-dasharray:8 4
   linkStyle 0 stroke:#8b3fb8,stroke-width:2px,stroke-dasharray:2 4
@@ -72,7 +73,7 @@ def test_a_graph_as_dot() -> None:
     assert '    label="2"\n    subgraph cluster_1_0 {\n      label="eu-west-1"\n      s2 [label="b"]\n    }\n' in text
     assert '      s1 [label="m", shape=component]\n' in text
     assert '  s0 -> s2 [label="2 keys, 1 outdated", style=dashed, color="#b25f00", fontcolor="#b25f00"]\n' in text
-    assert '  s0 -> s1 [label="l in eu-west-1, unprotected", style=dotted, color="#8b3fb8"' in text
+    assert '  s0 -> s1 [label="l in eu-west-1, no hold", style=dotted, color="#8b3fb8"' in text
 
 
 MERMAID = re.compile(
@@ -151,17 +152,17 @@ def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
 
 def test_the_json_names_all_that_a_reference_has() -> None:
     document = json.loads(graph_as_json(small()))
-    assert document["version"] == 2
+    assert document["version"] == 3
     assert document["asOf"] == "2026-03-02T09:30:00+00:00"
     assert document["references"][1] == {
-        "producer": "stack/1/eu-west-1/a",
-        "importer": "stack/2/eu-west-1/b",
+        "producer": {"kind": "stack", "account": "1", "region": "eu-west-1", "name": "a"},
+        "importer": {"kind": "stack", "account": "2", "region": "eu-west-1", "name": "b"},
         "region": "eu-west-1",
         "keys": ["k", "l"],
         "outdated": ["k"],
         "protection": "held",
     }
-    assert [each["id"] for each in document["participants"]] == [each.id for each in small().participants]
+    assert document["participants"] == list(map(participant_document, small().participants))
 
 
 def test_the_json_of_an_order_names_waves_and_cycles() -> None:
@@ -171,7 +172,10 @@ def test_the_json_of_an_order_names_waves_and_cycles() -> None:
     check("order", text)
     document = json.loads(text)
     assert [[each["name"] for each in wave] for wave in document["waves"]] == [["c"], ["a", "b"]]
-    assert document["cycles"] == [{"participants": [a.id, b.id], "chain": [a.id, b.id, a.id]}]
+    assert document["cycles"] == [
+        {"participants": list(map(participant_document, ends)), "chain": list(map(participant_document, (a, b, a)))}
+        for ends in [(a, b)]
+    ]
 
 
 def test_a_graph_is_complete_and_sorted_however_it_is_made() -> None:

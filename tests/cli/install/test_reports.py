@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from strongref_cli.install.plan import Found, FoundStack, RegionOutcome, RegionResult
 from strongref_cli.install.reports import Difference, differences, outcome_report, problems, status_report
 from strongref_cli.terminal.output import as_text
+from strongref_toolkit.json_values import document_text
+from tests.support.graphs import AS_OF
 from tests.support.schemas import validate
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-south-1"
@@ -72,9 +76,9 @@ def test_the_status_as_a_table() -> None:
 
 def test_the_status_for_programs() -> None:
     document = status_report([found(EU), Found(AP, None)], [], "0.2.0", everywhere=True).document
-    validate("status", document)
+    validate("status", json.loads(document_text(document, AS_OF)))
     assert document == {
-        "version": "0.2.0",
+        "strongref": "0.2.0",
         "healthy": False,
         "regions": [
             {
@@ -120,9 +124,9 @@ def test_outcomes_have_a_line_for_each_detail() -> None:
         "A note.\n"
     )
     for name in ("install", "uninstall"):
-        validate(name, report.document)
+        validate(name, json.loads(document_text(report.document, AS_OF)))
     assert report.document == {
-        "version": "0.2.0",
+        "strongref": "0.2.0",
         "dryRun": False,
         "regions": [
             {

@@ -589,9 +589,8 @@ def test_a_full_disk_for_the_output_is_reported(
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr("sys.stdout", full)
         assert refs(*given) == 1
-    assert capsys.readouterr().err == (
-        "strongref: standard output could not be written: no space left on device. Nothing was written.\n"
-    )
+    problem = "standard output could not be written: no space left on device. Nothing was written."
+    assert problem in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["reader", "ack-reader", "system:reader", "a:", "a.b", "yet", "123", "1e3", "true"])

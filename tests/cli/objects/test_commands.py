@@ -32,7 +32,7 @@ from tests.support.deployed_objects import deploy, export
 from tests.support.documents import ROOT
 from tests.support.fake_cloudcontrol import limiter
 from tests.support.fake_ssm import FakeClock
-from tests.support.schemas import validate
+from tests.support.schemas import messages, validate
 from tests.support.watched import EU, HIDDEN, OWN, US, in_moto
 
 if TYPE_CHECKING:
@@ -118,14 +118,16 @@ def test_list_tells_the_objects_of_cloudformations_exports_and_their_keys(run: R
 
 
 @pytest.mark.parametrize(
-    ("via", "origin", "stacks"),
+    ("via", "origin", "stacks", "consumer"),
     [
-        ("cloudformation", "CloudFormation's exports of stack network", ["network"]),
-        ("strongref", f"exports of stack network ({EU}, {OWN}) to all", ["network"]),
-        ("ssm", "parameters below /shared", []),
+        ("cloudformation", "CloudFormation's exports of stack network", ["network"], None),
+        ("strongref", f"exports of stack network ({EU}, {OWN}) to _shared", ["network"], "_shared"),
+        ("ssm", "parameters below /shared", [], None),
     ],
 )
-def test_list_gives_a_document_for_every_channel(run: Run, via: str, origin: str, stacks: list[str]) -> None:
+def test_list_gives_a_document_for_every_channel(
+    run: Run, via: str, origin: str, stacks: list[str], consumer: str | None
+) -> None:
     status, out, _ = run("list", *VIA[via], "--output", "json")
     document = json.loads(out)
     validate("objects-list", document)
@@ -135,7 +137,7 @@ def test_list_gives_a_document_for_every_channel(run: Run, via: str, origin: str
         "region": EU,
         "name": "JohnnyBucket",
         "stacks": stacks,
-        "consumer": None,
+        "consumer": consumer,
         "from": origin,
         "keys": ["BucketArn", "BucketName"],
     }
@@ -148,7 +150,7 @@ def test_the_document_of_a_list_tells_consumers_apart(run: Run) -> None:
     validate("objects-list", document)
     assert document["regions"] == [EU, US]
     found = [each for each in document["objects"] if each["name"] == "JohnnyBucket"]
-    assert [(each["region"], each["consumer"]) for each in found] == [(EU, None), (US, "web")]
+    assert [(each["region"], each["consumer"]) for each in found] == [(EU, "_shared"), (US, "web")]
 
 
 def test_list_as_markdown_is_a_table(run: Run) -> None:
@@ -174,7 +176,7 @@ def test_progress_is_shown_on_a_terminal(run: Run, command: list[str], monkeypat
 def test_list_goes_through_regions_and_tells_consumers_apart(run: Run) -> None:
     _, out, _ = run("list", "--via", "strongref", "--region", EU, "--region", US)
     assert [row for row in table(out) if "JohnnyBucket" in row] == [
-        [EU, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to all"],
+        [EU, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to _shared"],
         [US, "JohnnyBucket", "BucketArn", f"exports of stack network ({EU}, {OWN}) to web"],
     ]
     assert out.splitlines()[-1].endswith(f" objects in {EU} and {US}.")
@@ -187,8 +189,8 @@ def test_list_goes_through_regions_and_tells_consumers_apart(run: Run) -> None:
     ("options", "problem"),
     [
         (
-            ["--via", "strongref", "--region", US, "--consumer", "all"],
-            "--consumer 'all'. Known names: web. Check the name",
+            ["--via", "strongref", "--region", US, "--consumer", "_shared"],
+            "--consumer '_shared'. Known names: web. Check the name",
         ),
         (["--via", "strongref", "--region", US, "--stack", "nobody"], "--stack 'nobody'. Known names: network. Check"),
         (["--via", "strongref", "--region", US, "--stack", "netwrok"], "--stack 'netwrok'. Did you mean network?"),
@@ -235,7 +237,7 @@ def test_a_region_that_cannot_be_read_is_named_and_the_others_are_shown(
     document = json.loads(out)
     validate("objects-list", document)
     assert (status, document["regions"], [each["region"] for each in document["unread"]]) == (3, [EU], [US])
-    assert err.startswith(f"strongref: {US} was not read: GetParametersByPath of ")
+    assert messages(err)[0].startswith(f"{US} was not read: GetParametersByPath of ")
     assert "JohnnyBucket" in out
     status, out, err = run("list", "--via", "strongref", "--region", US)
     assert (status, out, err.startswith("strongref: GetParametersByPath of ")) == (3, "", True)
@@ -401,8 +403,8 @@ def test_a_part_that_is_not_there_is_reported(run: Run) -> None:
 def test_of_several_objects_of_one_name_one_has_to_be_chosen(run: Run) -> None:
     status, _, err = run("show", "Twice", "--via", "strongref")
     text = (
-        f"There are several objects Twice: exports of stack network ({EU}, {OWN}) to all and exports of stack other "
-        f"({EU}, {OWN}) to all. Choose one with --stack or --consumer."
+        f"There are several objects Twice: exports of stack network ({EU}, {OWN}) to _shared and exports of stack "
+        f"other ({EU}, {OWN}) to _shared. Choose one with --stack or --consumer."
     )
     assert (status, err) == (1, f"strongref: {text}\n")
     assert run("show", "Twice", "--via", "strongref", "--stack", "other")[0] == 0
@@ -626,7 +628,7 @@ def test_a_standard_output_that_is_full_is_reported(
         more = ["--file", file] if arguments == ["context"] else []
         assert cli.main(["objects", *arguments, *more]) == 1
         monkeypatch.undo()
-    assert errors.getvalue().startswith("strongref: standard output could not be written: no space left on device")
+    assert "standard output could not be written: no space left on device" in errors.getvalue()
 
 
 def test_what_the_locale_has_no_letters_for_is_listed_all_the_same(

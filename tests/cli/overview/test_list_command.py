@@ -26,9 +26,9 @@ def test_a_list_is_a_table_with_a_summary(run: Run) -> None:
     cells = [[cell.strip() for cell in row if cell] for row in rows]
     assert cells[0] == ["REGION", "PRODUCER", "KEY", "CONSUMER", "STATE", "AGE", "IMPORTED BY"]
     assert [[*row[:5], *row[6:]] for row in cells[1:]] == [
-        [US, "network (eu-west-1)", "Alb.Arn", "all", "published", "shop"],
-        [US, "network (eu-west-1)", "Alb.Sg", "all", "published", "shop"],
-        [US, "network (eu-west-1)", "VpcId", "all", "published", "shop and site"],
+        [US, "network (eu-west-1)", "Alb.Arn", "_shared", "published", "shop"],
+        [US, "network (eu-west-1)", "Alb.Sg", "_shared", "published", "shop"],
+        [US, "network (eu-west-1)", "VpcId", "_shared", "published", "shop and site"],
         [US, "certificate", "Arn", "site", "published", "site"],
     ]
     assert summary[0].startswith("4 exports to us-east-1. As of 20")
@@ -45,7 +45,7 @@ def test_whether_a_deleted_value_is_used_is_not_known(run: Run, account: Account
     ("options", "keys"),
     [
         (["--stack", "certificate"], ["Arn"]),
-        (["--consumer", "all"], ["Alb.Arn", "Alb.Sg", "VpcId"]),
+        (["--consumer", "_shared"], ["Alb.Arn", "Alb.Sg", "VpcId"]),
         (["--consumer", "site"], ["Arn"]),
         (["--importer", "site"], ["VpcId", "Arn"]),
         (["--state", "unused"], []),
@@ -61,15 +61,13 @@ def test_filters(run: Run, options: list[str], keys: list[str]) -> None:
     ("options", "problem"),
     [
         (["--stack", "netwrok"], "Nothing in us-east-1 matches --stack 'netwrok'. Did you mean network?"),
-        (
-            ["--consumer", "x"],
-            ("Nothing in us-east-1 matches --consumer 'x'. Known names: all and site. Check the name and the region."),
-        ),
+        (["--consumer", "x"], "Nothing in us-east-1 matches --consumer 'x'. Known names: _shared and site. Check"),
         (["--importer", "shopp"], "Nothing in us-east-1 matches --importer 'shopp'. Did you mean shop?"),
     ],
 )
 def test_a_name_that_does_not_exist_is_an_error(run: Run, options: list[str], problem: str) -> None:
-    assert run("list", "--region", US, *options) == (2, "", f"strongref: {problem}\n")
+    status, out, err = run("list", "--region", US, *options)
+    assert (status, out, err.startswith(f"strongref: {problem}")) == (2, "", True)
 
 
 def test_a_region_without_exports_is_an_empty_list(run: Run) -> None:
@@ -88,11 +86,10 @@ def test_a_region_without_exports_is_an_empty_list(run: Run) -> None:
         (["--state", "stale"], "No exports to us-east-1 with stale claims."),
         (["--state", "unheld"], "No exports to us-east-1 with unheld imports."),
         (["--stack", "network", "--state", "missing"], "No missing exports of network to us-east-1."),
-        (["--consumer", "all"], "3 exports to us-east-1 for all."),
-        (["--consumer", "_shared"], "3 exports to us-east-1 for all."),
+        (["--consumer", "_shared"], "3 exports to us-east-1 for _shared."),
         (
-            ["--stack", "network", "--consumer", "all", "--importer", "site", "--state", "imported"],
-            "1 imported export of network to us-east-1 for all imported by site.",
+            ["--stack", "network", "--consumer", "_shared", "--importer", "site", "--state", "imported"],
+            "1 imported export of network to us-east-1 for _shared imported by site.",
         ),
     ],
 )
@@ -176,3 +173,11 @@ def test_of_many_regions_those_that_are_exported_to_are_counted(run: Run) -> Non
     many = (US, EU, "us-east-2", "us-west-1", "us-west-2", "eu-west-2", "eu-west-3")
     _, shown, _ = run("list", *(option for each in many for option in ("--region", each)))
     assert "4 exports to 1 of 7 regions" in shown
+
+
+def test_a_stack_may_be_called_all(run: Run, account: Account) -> None:
+    account.export("certificate", US, US, Consumer="all", Values={"Arn": SECRET})
+    _, out, _ = run("list", "--region", US, "--consumer", "all", "--output", "json")
+    assert [(each["consumer"], each["producer"]["name"]) for each in json.loads(out)["exports"]] == [
+        ("all", "certificate")
+    ]

@@ -11,7 +11,7 @@ from strongref.errors import StoreError
 from strongref_cli.overview.reading import OverviewReader
 from tests.support.commands import SECRET
 from tests.support.empty_aws import deny
-from tests.support.schemas import validate
+from tests.support.schemas import messages, validate
 
 if TYPE_CHECKING:
     from strongref.contract.index import IndexEntry
@@ -48,7 +48,7 @@ def test_a_region_that_cannot_be_read_is_named(
     validate(document, shown)
     (unread,) = shown["unread"]
     assert (status, unread["region"]) == (3, unreadable)
-    assert err == f"strongref: {unreadable} was not read: {unread['error']}\n"
+    assert messages(err) == [f"{unreadable} was not read: {unread['error']}"]
     assert "AccessDeniedException" in err
     _, out, _ = run(*command)
     assert ("network" in out, "VpcId" in out) == (True, document not in ("who", "order"))

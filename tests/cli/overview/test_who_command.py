@@ -35,7 +35,7 @@ def test_who_shows_both_directions(run: Run) -> None:
         "",
     ]
     status, out, _ = run("who", "network", "VpcId", "--region", EU)
-    assert "VpcId us-east-1 all published shop and site" in " ".join(out.split())
+    assert "VpcId us-east-1 _shared published shop and site" in " ".join(out.split())
     assert "imports" not in out
     _, out, _ = run("who", "idle", "--region", EU)
     assert out.startswith("idle (eu-west-1, 123456789012) exports and imports nothing\n")
