@@ -10,7 +10,7 @@ from strongref_cli.overview.graph import Graph, Participant, Reference
 from strongref_cli.overview.states import Protection
 
 AS_OF = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-SHARED, SHOP = "111111111111", "222222222222"
+ACCOUNT = "111111111111"
 LAYERS = (
     ("network", "dns", "identity", "logging", "certificates"),
     ("cluster", "database", "queue", "cache", "gateway"),
@@ -21,7 +21,7 @@ KEYS = ("VpcId", "SubnetIds", "CertificateArn", "Cluster/Endpoint", "Database/Se
 REGIONS = ("eu-west-1", "us-east-1", "eu-central-1", "us-west-2", "ap-southeast-2", "sa-east-1")
 
 
-def stack(name: str, region: str = "eu-west-1", account: str = SHOP) -> Participant:
+def stack(name: str, region: str = "eu-west-1", account: str = ACCOUNT) -> Participant:
     return Participant(account, region, name)
 
 
@@ -37,13 +37,13 @@ def reference(
 
 
 def shop() -> Graph:
-    """Twelve participants of two accounts, as a small company has them."""
-    network, certificate = stack("network", account=SHARED), stack("certificates", "us-east-1", SHARED)
-    dns, logs = stack("dns", "us-east-1", SHARED), stack("log-archive", account=SHARED)
+    """Twelve participants of three regions, as a small company has them."""
+    network, certificate = stack("network"), stack("certificates", "us-east-1")
+    dns, logs = stack("dns", "us-east-1"), stack("log-archive")
     cluster, database, queue = stack("cluster"), stack("orders-database"), stack("order-events")
-    orders, payments = stack("orders"), stack("payments")
+    orders, payments = stack("orders"), stack("payments", "eu-central-1")
     site, waf = stack("storefront", "us-east-1"), stack("web-acl", "us-east-1")
-    manifests = Participant(SHOP, "", "shop", "manifests")
+    manifests = Participant(ACCOUNT, "", "shop", "manifests")
     return Graph(
         (logs,),
         (

@@ -38,7 +38,12 @@ def edge_label(reference: Reference) -> str:
 def marks(reference: Reference) -> list[str]:
     """What is wrong with a reference."""
     outdated = [f"{len(reference.outdated)} {ImportState.OUTDATED}"] if reference.outdated else []
-    return outdated + ([] if reference.protection is Protection.HELD else [reference.protection])
+    return outdated + ([] if reference.protection is Protection.HELD else [mark_text(reference.protection)])
+
+
+def mark_text(mark: str) -> str:
+    """The word that pictures show."""
+    return "no hold" if mark == Protection.UNPROTECTED else mark
 
 
 def as_dot(graph: Graph) -> str:

@@ -14,6 +14,22 @@ AREAS = """() => [...document.querySelectorAll('.stack, .summary')].filter(each 
     return {left, top, right, bottom, id: each.id};
 })"""
 
+LABELS = """() => [...document.querySelectorAll('#edges text')].map(each => {
+    const {left, top, right, bottom} = each.getBoundingClientRect();
+    const [, mark] = each.parentElement.getAttribute('class').split(' ');
+    return {left, top, right, bottom, mark, id: each.textContent};
+})"""
+
+HEADS = AREAS.replace(".stack, .summary", "#canvas h2, #canvas h3")
+
+OFF_SCREEN = """() => [...document.querySelectorAll('body :not(script, style)')].filter(each => {
+    const isText = [...each.childNodes].some(child => child.nodeType === 3 && child.textContent.trim());
+    const {left, right} = each.getBoundingClientRect();
+    const isLater = each.closest('.grid > :not(.c1, .c2), #edges, .unseen');
+    return isText && each.checkVisibility() && !isLater && (left < 0 || right > innerWidth);
+}).map(each => each.textContent)"""
+"""What a window as wide as two columns cuts off."""
+
 CUT = """() => [...document.querySelectorAll('.stack, .stack .name, .stack .facts, .fold, header button, .waves > div')]
     .filter(each => each.checkVisibility())
     .filter(each => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline'
@@ -23,12 +39,11 @@ CUT = """() => [...document.querySelectorAll('.stack, .stack .name, .stack .fact
 
 ROUTES = """() => {
     const origin = document.querySelector('#canvas').getBoundingClientRect();
-    return [...document.querySelectorAll('#edges > g')].map(group => {
+    return [...document.querySelectorAll('#edges > g:has(path)')].map(group => {
         const path = group.querySelector('path'), length = path.getTotalLength();
         const points = [...Array(101).keys()].map(at => path.getPointAtLength(length * at / 100));
         const tip = group.querySelector('polygon').points[0];
         return {kinds: group.getAttribute('class').split(' ').slice(1), dashes: getComputedStyle(path).strokeDasharray,
-            label: group.querySelector('text')?.textContent,
             points: [...points, tip].map(({x, y}) => [x + origin.left, y + origin.top])};
     });
 }"""
@@ -70,6 +85,11 @@ CONTRAST = """() => {
 
 def areas(page: Page) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = page.evaluate(AREAS)
+    return found
+
+
+def labels(page: Page) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = page.evaluate(LABELS)
     return found
 
 

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.overview.graph import Graph, Participant
+from strongref_cli.overview.graph import Graph, Participant, Unread
 from strongref_cli.overview.states import Protection
-from tests.cli.graph.browser.measures import CONTRAST, CUT, ROUTES, areas, expand, overlapping
+from tests.cli.graph.browser.measures import (
+    CONTRAST,
+    CUT,
+    HEADS,
+    OFF_SCREEN,
+    ROUTES,
+    areas,
+    expand,
+    labels,
+    overlapping,
+)
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 
 if TYPE_CHECKING:
@@ -22,19 +32,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-SIZES = (5, 50, 500)
-WIDTHS = (360, 1600)
+SIZES = (5, 200, 500)
+WIDTHS = (390, 1600)
+OVERFLOW = "document.querySelector('#view').scrollWidth - document.querySelector('#view').clientWidth"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("size", SIZES)
 def test_nothing_overlaps_and_no_label_is_cut(open_page: OpenPage, size: int, width: int) -> None:
     page = open_page(with_outdated(landscape(size)), width)
-    assert overlapping(areas(page)) == []
+    assert overlapping([*areas(page), *page.evaluate(HEADS), *labels(page)]) == []
     expand(page)
-    found = areas(page)
-    assert len(found) == size
-    assert overlapping(found) == []
+    assert len(areas(page)) == size
+    words = labels(page)
+    assert overlapping([*areas(page), *page.evaluate(HEADS), *words]) == []
+    assert len(words) > size / 10
     assert page.evaluate(CUT) == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
@@ -74,9 +86,9 @@ def test_what_is_wrong_with_a_reference_is_seen_without_color(open_page: OpenPag
     dashes = {"+".join(route["kinds"]): route["dashes"] for route in page.evaluate(ROUTES)}
     assert set(dashes) == {"", "outdated", *bare, *(f"outdated+{each}" for each in bare)}
     assert len(set(dashes.values())) == len(dashes)
-    assert {route["kinds"][0] for route in page.evaluate(ROUTES) if route["label"]} == {"outdated", *bare}
-    assert all(route["label"] == route["kinds"][0] for route in page.evaluate(ROUTES) if route["label"])
-    legend = "exports to outdated 4 unheld 2 unprotected 2 unknown 2 cycle 0"
+    words = {each["mark"]: each["id"] for each in labels(page)}
+    assert words == {each: each for each in ("outdated", *bare)} | {"unprotected": "no hold"}
+    legend = "exports to outdated 4 unheld 2 no hold 2 unknown 2 cycle 0"
     assert " ".join(page.locator(".legend").inner_text().split()) == legend
     assert page.locator(".mark").count() == 4
 
@@ -106,13 +118,54 @@ def test_text_has_contrast_in_both_modes(open_page: OpenPage, scheme: str) -> No
 
 def test_zoom_fits_the_drawing_into_a_narrow_window(open_page: OpenPage) -> None:
     page = open_page(shop(), 700)
-    overflow = "document.querySelector('#view').scrollWidth - document.querySelector('#view').clientWidth"
-    assert page.evaluate(overflow) > 0
+    assert page.evaluate(OVERFLOW) > 0
     page.click("#zoom-fit")
-    assert page.evaluate(overflow) <= 1
+    assert page.evaluate(OVERFLOW) <= 1
     assert overlapping(areas(page)) == []
     page.click("#zoom-in")
-    assert page.evaluate(overflow) > 0
+    assert page.evaluate(OVERFLOW) > 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_six_stacks_fill_the_frame_until_somebody_zooms(open_page: OpenPage, width: int) -> None:
+    pairs = [(stack(f"producer-{number}"), stack(f"consumer-{number}", "us-east-1")) for number in range(3)]
+    page = open_page(Graph((), tuple(reference(*pair) for pair in pairs), AS_OF), width)
+
+    def font() -> float:
+        return float(page.evaluate("parseFloat(getComputedStyle(document.querySelector('.name')).fontSize)"))
+
+    first = font()
+    assert first > (16 if width > 1000 else 11)
+    for selected in (False, True):
+        if selected:
+            page.click("#s0")
+        found, frame = areas(page), page.evaluate("document.querySelector('#view').clientWidth")
+        assert max(each["right"] for each in found) - min(each["left"] for each in found) > 0.9 * frame
+        assert page.evaluate(OVERFLOW) <= 0
+    page.click("#zoom-in")
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": width - 10, "height": 900})
+    assert font() > first
+
+
+def test_a_phone_shows_two_columns_and_cuts_nothing(open_page: OpenPage) -> None:
+    long = reference(stack("a-producer-with-a-name-of-many-words"), stack("x" * 40), "k" * 60, outdated=("k" * 60,))
+    cycle = (
+        reference(long.importer, stack("y")),
+        reference(stack("y"), long.importer, protection=Protection.UNPROTECTED),
+    )
+    unread = (Unread("ap-southeast-2", "denied"), Unread("ap-northeast-1", "denied"))
+    for graph in (shop(), Graph((), (long, *cycle), AS_OF, unread)):
+        page = open_page(graph, 390)
+        end = page.evaluate("document.querySelector('#canvas').getBoundingClientRect().right")
+        assert all(x < end for route in page.evaluate(ROUTES) for x, _ in route["points"])
+        for select in (None, "#s0", "#s1", "#s2"):
+            if select:
+                page.evaluate(f"document.querySelector('{select}').click()")
+                page.evaluate("document.querySelector('#view').scrollLeft = 0")
+            assert page.evaluate(OFF_SCREEN) == []
+            assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.evaluate("document.querySelector('#details').scrollWidth") == 390
 
 
 def test_it_prints_on_one_page_and_goes_on_as_before(open_page: OpenPage) -> None:

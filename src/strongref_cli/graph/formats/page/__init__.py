@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
+from dataclasses import asdict
 from datetime import UTC
 from hashlib import sha256
 from html import escape
@@ -14,7 +15,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from strongref.text import some
-from strongref_cli.graph.formats.json_document import participant_document, reference_document
+from strongref_cli.graph.formats.diagrams import mark_text
 from strongref_cli.graph.formats.page.placement import Box, Lane, Placement, place
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.terminal.output import count
@@ -55,7 +56,8 @@ def as_page(graph: Graph) -> str:
 MARKS = {
     ImportState.OUTDATED: "A value changed after the importer read it. Deploy the importer with another Revision.",
     Protection.UNHELD: "The importer has no hold, although the Export names one.",
-    Protection.UNPROTECTED: "CloudFormation does not refuse to delete the producer: the Export names no hold.",
+    Protection.UNPROTECTED: "The Export names no hold. Only the Export refuses a deletion of the producer, and by then "
+    "CloudFormation may have deleted other resources.",
     Protection.UNKNOWN: "Whether a hold protects the producer is unknown: its region or its record was not read.",
     "cycle": "These stacks import from each other, so neither can be deployed first.",
 }
@@ -70,7 +72,7 @@ def _legend(graph: Graph, cycles: int) -> Iterator[str]:
             f'<li><button type="button" data-only="{mark}" aria-pressed="false" '
             f'title="{meaning} Click to show only these."><svg viewBox="0 0 34 10" aria-hidden="true">'
             f'<g class="edge {mark}"><path d="M0 5H28"/><polygon points="34,5 27,1.500 27,8.500"/></g></svg>'
-            f"{mark} <b>{counts[mark]}</b></button></li>"
+            f"{mark_text(mark)} <b>{counts[mark]}</b></button></li>"
         )
 
 
@@ -177,16 +179,23 @@ def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -
 def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> str:
     """What the script knows, as JSON that cannot end its element: nothing in it is a tag or the start of a comment."""
     document = {
-        "stacks": [participant_document(each) for each in graph.participants],
+        "stacks": [asdict(each) | {"id": each.id} for each in graph.participants],
         "references": [
-            reference_document(each) | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
+            {
+                "producer": numbers[each.producer],
+                "importer": numbers[each.importer],
+                "region": each.region,
+                "keys": each.keys,
+                "outdated": each.outdated,
+                "protection": each.protection,
+            }
             for each in graph.references
         ],
         "cycles": [
             {"members": [numbers[each] for each in cycle.participants], "chain": [each.name for each in cycle.chain]}
             for cycle in placement.cycles
         ],
-        "marks": list(MARKS),
+        "marks": {mark: mark_text(mark) for mark in MARKS},
         "waves": placement.waves,
     }
     text = json.dumps(document, separators=(",", ":"))

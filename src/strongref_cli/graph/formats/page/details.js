@@ -8,8 +8,9 @@ function node(name, properties = {}, ...children) {
   return element;
 }
 
-function placeOf(stack) {
-  return [stack.kind === "manifests" ? "manifests" : "stack", stack.account, stack.region].filter(Boolean).join(" · ");
+function placeOf(stack, ...more) {
+  const parts = [stack.kind === "manifests" ? "manifests" : "stack", stack.account, stack.region, ...more].filter(Boolean);
+  return node("p", {className: "quiet"}, ...parts.flatMap((part, at) => [at ? " · " : "", node("span", {}, part)]));
 }
 
 function detailsOf(number, data, column) {
@@ -22,12 +23,13 @@ function detailsOf(number, data, column) {
   const parts = [
     node("button", {type: "button", className: "close", ariaLabel: "Close", title: "Close (Escape)"}, "×"),
     node("h2", {}, stack.name),
-    node("p", {className: "quiet"}, placeOf(stack)),
+    placeOf(stack),
     node("p", {className: "quiet"}, isConnected ? `Deployed in wave ${column} of ${data.waves}` : "Can be deployed at any time"),
   ];
   if (outdated) parts.push(notice("outdated", `${outdated === 1 ? "1 value" : `${outdated} values`} changed after this ${stack.kind === "stack" ? "stack" : "set"} read ${outdated === 1 ? "it" : "them"}. Deploy it with another Revision.`));
   if (cycle) parts.push(notice("cycle", `Part of a cycle of ${cycle.members.length}: ${cycle.chain.join(" → ")}`));
-  if (exports.some((each) => each.protection !== "held")) parts.push(notice("not-held", "Some of its references are not held: CloudFormation may delete this stack while they are in use."));
+  const bare = exports.filter((each) => each.protection !== "held");
+  if (bare.length) parts.push(notice("not-held", `${bare.every((each) => each.protection === "unknown") ? "It is unknown whether its references have holds." : "Some of its references have no hold."} Without a hold, only the Export refuses a deletion of this stack. By then, CloudFormation may have deleted other resources.`));
   parts.push(...referencesOf("Imports from", imports, "producer", data), ...referencesOf("Exports to", exports, "importer", data));
   return parts;
 }
@@ -46,11 +48,11 @@ function referenceOf(reference, end, data) {
   const stack = data.stacks[reference[end]];
   const link = node("button", {type: "button"}, stack.name);
   link.dataset.number = reference[end];
-  const where = reference.region === stack.region ? "" : ` · values in ${reference.region}`;
+  const where = reference.region === stack.region ? "" : `values in ${reference.region}`;
   const keys = reference.keys.map((key) => {
     const isOutdated = reference.outdated.includes(key);
     return node("li", {className: isOutdated ? "outdated" : ""}, key, ...(isOutdated ? [" ", node("span", {className: "tag outdated"}, "outdated")] : []));
   });
-  const tag = reference.protection === "held" ? [] : [" ", node("span", {className: "tag not-held"}, reference.protection)];
-  return node("li", {}, link, ...tag, node("div", {className: "quiet"}, placeOf(stack) + where), node("ul", {className: "keys"}, ...keys));
+  const tag = reference.protection === "held" ? [] : [" ", node("span", {className: "tag not-held"}, data.marks[reference.protection])];
+  return node("li", {}, link, ...tag, placeOf(stack, where), node("ul", {className: "keys"}, ...keys));
 }

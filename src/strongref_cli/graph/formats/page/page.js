@@ -19,7 +19,7 @@ for (const pair of pairs) {
   neighbors[pair.importer].add(pair.producer);
 }
 
-const state = {query: "", selected: null, only: null, zoom: 1, matches: null, current: null};
+const state = {query: "", selected: null, only: null, zoom: 1, least: 1, matches: null, current: null};
 
 /* References of the same two stacks in several regions are one edge. */
 function pairsOf({references, cycles}) {
@@ -65,7 +65,7 @@ function mark(matches) {
   const flagged = new Set(pairs.filter((pair) => only && pair.marks.has(only)).flatMap((pair) => [pair.producer, pair.importer]));
   boxes.forEach((box, number) => {
     const isRelated = selected !== null && neighbors[selected].has(number);
-    const isFaded = (only && !flagged.has(number)) || (selected !== null && !isRelated && number !== selected);
+    const isFaded = (only && !flagged.has(number)) || (!matches && selected !== null && !isRelated && number !== selected);
     box.classList.toggle("selected", number === selected);
     box.classList.toggle("related", isRelated);
     box.classList.toggle("faded", Boolean(isFaded));
@@ -90,8 +90,12 @@ function draw() {
     const isFound = !state.matches || state.matches.has(pair.producer) || state.matches.has(pair.importer);
     edge.faded &&= !isFound || (state.selected !== null && !isRelated) || (state.only !== null && !pair.marks.has(state.only));
   }
-  const marked = [...shown.values()].map((edge) => ({...edge, marks: data.marks.filter((mark) => edge.found.has(mark))}));
-  drawEdges($("#edges"), canvas, columns, marked);
+  const marked = [...shown.values()].map((edge) => {
+    const marks = Object.keys(data.marks).filter((mark) => edge.found.has(mark));
+    return {...edge, marks, word: data.marks[marks[0]]};
+  });
+  const obstacles = $$(".stack, .summary, h2, h3", canvas).filter((each) => each.offsetParent);
+  drawEdges($("#edges"), canvas, columns, obstacles, marked);
 }
 
 /* The box of a stack, or that of its collapsed lane. */
@@ -117,6 +121,7 @@ function select(number, {scroll = "nearest"} = {}) {
   if (location.hash !== fragment) history.pushState(null, "", fragment || location.pathname + location.search);
   if (number !== null) state.current = boxes[number];
   show();
+  fit();
   if (number !== null && !boxes[number].hidden) boxes[number].scrollIntoView({block: scroll, inline: scroll});
 }
 
@@ -151,11 +156,20 @@ function zoomTo(zoom) {
   draw();
 }
 
-function fitTo(width) {
+function zoomBy(factor) {
+  state.least = null;
+  zoomTo(state.zoom * factor);
+}
+
+/* Fills the frame's width, as long as the drawing is not too large to read or to see at once; until somebody zooms. */
+function fit(least = state.least) {
+  state.least = least;
+  if (least === null) return;
+  canvas.style.setProperty("--zoom", 1);
   canvas.classList.add("tight");
-  const needed = canvas.offsetWidth;
+  const wide = view.clientWidth / canvas.offsetWidth, high = view.clientHeight / canvas.offsetHeight;
   canvas.classList.remove("tight");
-  zoomTo(Math.min(1, state.zoom * width / needed));
+  zoomTo(Math.max(least, Math.min(1.5, wide, Math.max(1, high))));
 }
 
 function foldAll() {
@@ -235,11 +249,12 @@ for (const button of $$("[data-only]")) {
   button.addEventListener("click", () => only(button.dataset.only));
 }
 $("#fold-all").addEventListener("click", foldAll);
-$("#zoom-in").addEventListener("click", () => zoomTo(state.zoom * 1.2));
-$("#zoom-out").addEventListener("click", () => zoomTo(state.zoom / 1.2));
-$("#zoom-fit").addEventListener("click", () => fitTo(view.clientWidth));
+$("#zoom-in").addEventListener("click", () => zoomBy(1.2));
+$("#zoom-out").addEventListener("click", () => zoomBy(1 / 1.2));
+$("#zoom-fit").addEventListener("click", () => fit(0.3));
 $("#theme").addEventListener("click", toggleTheme);
 $("#theme").ariaPressed = String(isDarkNow());
+addEventListener("resize", () => fit());
 addEventListener("hashchange", selectFromAddress);
 addEventListener("popstate", selectFromAddress);
 addEventListener("beforeprint", startPrinting);
@@ -247,4 +262,5 @@ addEventListener("afterprint", finishPrinting);
 new ResizeObserver(draw).observe(canvas);
 lanes.forEach((lane, at) => lane.summaries.forEach((each) => { each.dataset.name = `${at}/${each.dataset.column}`; }));
 show();
+fit();
 selectFromAddress();

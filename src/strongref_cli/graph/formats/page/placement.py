@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from strongref_cli.overview.graph import Graph, Participant
 
-LEAST_COLUMNS = 3
-"""So many boxes are side by side where nothing is connected."""
+LEAST_COLUMNS, MOST_SIDE_BY_SIDE = 2, 3
+"""The room that a cycle needs, and how many boxes without references are side by side, if there are few waves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def place(graph: Graph) -> Placement:
     order = deploy_order(graph)
     connected = [[each for each in wave if producers[each] or importers[each]] for wave in order.waves]
     column_of = {each: column for column, wave in enumerate(connected, 1) for each in wave}
-    columns = max(len(order.waves), LEAST_COLUMNS)
+    alone = sum(each not in column_of for each in graph.participants)
+    columns = max(len(order.waves), LEAST_COLUMNS, min(alone, MOST_SIDE_BY_SIDE))
     lanes = [
         (account, region, members)
         for account, regions in by_place(graph.participants).items()
