@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 TARGET = Path(__file__).resolve().parents[1] / "docs/pictures"
-WIDTH, HEIGHT = 1280, 820
+WIDTH, HEIGHT = 1280, 860
 
 
 def write_pictures(browser: Browser, folder: Path) -> None:
     """The whole graph in light, and in dark with a stack selected."""
     page = folder / "graph.html"
     page.write_text(as_page(shop()), "utf-8")
-    for scheme, selected in (("light", ""), ("dark", "#stack/222222222222/eu-west-1/orders")):
+    for scheme, selected in (("light", ""), ("dark", "#stack/111111111111/eu-west-1/orders")):
         view = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)  # type: ignore[arg-type]
         view.goto(page.as_uri() + selected)
         view.screenshot(path=TARGET / f"graph-{scheme}.png")
