@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from strongref.contract.response import Response, ResponseStatus, ResponseTooLar
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
 from strongref.protocol.side_by_side import in_turn
-from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError, EventVerifier
+from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock, VerifiedFirst
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from strongref.protocol.ports import Reinvoke, SideBySide
     from strongref.protocol.time import Clock
+    from strongref.protocol.verification import EventVerifier
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""
@@ -46,30 +48,20 @@ _LATEST = 0.75
 """The share of a short invocation after which the watchdog acts: later than the use case's deadline, see `clock.py`."""
 
 
+@dataclass(eq=False)
 class CustomResource:
     """A Lambda handler for a use case.
 
     A warm function handles one event after the other; nothing is kept from one to the next.
     """
 
-    def __init__(
-        self,
-        handle: Callable[[Event, Clock], Response],
-        reinvoke: Reinvoke,
-        verifier: EventVerifier,
-        outbox: Outbox | None = None,
-        side_by_side: SideBySide = in_turn,
-    ) -> None:
-        """Make a handler of a use case, which handles an event before the clock's deadline.
+    handle: Callable[[Event, Clock], Response]  # the use case, which handles an event before the clock's deadline
+    reinvoke: Reinvoke
+    verifier: EventVerifier
+    outbox: Outbox = field(default_factory=Outbox)  # sends notices when the event has its response
+    side_by_side: SideBySide = in_turn  # what a creation reads may be read beside the verification of its event
 
-        The notices that the use case puts into the outbox are sent when the event has its response. What a creation
-        reads may be read side by side with the verification of its event.
-        """
-        self._handle = handle
-        self._reinvoke = reinvoke
-        self._verifier = verifier
-        self._outbox = outbox or Outbox()
-        self._side_by_side = side_by_side
+    def __post_init__(self) -> None:
         self._invocation: _Invocation | None = None
         self._crhelper = SilentCrhelper(self._run)
 
@@ -86,30 +78,30 @@ class CustomResource:
         try:
             event = Event.parse(raw)
             start_invocation_log(context.aws_request_id, **event.log_keys)
-            self._verifier.check_origin(event, function, _now(), event.service_timeout)
+            self.verifier.check_origin(event, function, _now(), event.service_timeout)
         except (MalformedEventError, EventRejectedError) as error:
             _log_rejected(error)
             emit_counts({errors.ErrorMetric.NOT_EXPECTED: 1})
             if isinstance(error, MalformedEventError) and error.response_target:
                 with suppress(BadArnError, EventRejectedError, DeliveryError):
-                    self._verifier.check_origin(error.response_target, function, _now())
+                    self.verifier.check_origin(error.response_target, function, _now())
                     _respond_malformed(error, error.response_target, context)
             return
         assert isinstance(raw, dict)  # noqa: S101 (it was just parsed)
-        self._invocation = invocation = _Invocation(event, raw, context, self._reinvoke)
+        self._invocation = invocation = _Invocation(event, raw, context, self)
         try:
             with invocation.watchdog():
                 self._crhelper(EMPTY_EVENT | {"RequestType": event.request_type.value}, context)
                 invocation.ensure_response()
         finally:
             self._invocation = None
-            invocation.emit_metrics(self._outbox)
+            invocation.emit_metrics()
         if invocation.error_to_raise:
             raise invocation.error_to_raise from None  # Python prints the context too, which may show a value.
 
     def _run(self, _event: object, _context: object) -> None:
         assert self._invocation is not None  # noqa: S101 (crhelper calls this only within __call__)
-        self._invocation.run(self._handle, self._verifier, self._side_by_side)
+        self._invocation.run()
 
 
 class _Invocation:
@@ -118,12 +110,12 @@ class _Invocation:
     The use case and the watchdog run in different threads. The first of them to finish the invocation wins.
     """
 
-    def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, reinvoke: Reinvoke) -> None:
+    def __init__(self, event: Event, raw: Mapping[str, Any], context: LambdaContext, resource: CustomResource) -> None:
         self.event = event
         self.error_to_raise: errors.StrongRefError | None = None
         self._raw = raw
         self._context = context
-        self._reinvoke = reinvoke
+        self._resource = resource
         self._continuation = event.invocation(_now())
         self._clock = SystemClock.of(context, at_most=self._continuation.seconds_left(_now()))
         self._lock = threading.Lock()
@@ -131,12 +123,10 @@ class _Invocation:
         self._verified = False
         self._counts: Counter[str] = Counter()
 
-    def run(
-        self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier, side_by_side: SideBySide
-    ) -> None:
+    def run(self) -> None:
         """Run the use case, if CloudFormation waits for it, and respond with its result."""
         try:
-            response = self._handled(handle, verifier, side_by_side)
+            response = self._handled()
         except EventRejectedError as error:
             self._reject(error)
         except errors.UnfinishedError as error:
@@ -148,16 +138,14 @@ class _Invocation:
         else:
             self.succeed(response)
 
-    def _handled(
-        self, handle: Callable[[Event, Clock], Response], verifier: EventVerifier, side_by_side: SideBySide
-    ) -> Response:
+    def _handled(self) -> Response:
         """What the use case responds to the event, which is verified; a creation begins to read before it is."""
         creates = self.event.request_type is RequestType.CREATE and self.event.continuation is None
         checked, responses = threading.Event(), list[Response]()
 
         def check() -> None:
             try:
-                verifier.check_expected(self.event, self._clock)
+                self._resource.verifier.check_expected(self.event, self._clock)
                 self._verified = True
             finally:
                 checked.set()
@@ -169,14 +157,15 @@ class _Invocation:
 
         def carry_out() -> None:
             try:
-                responses.append(handle(self.event, VerifiedFirst(self._clock, wait) if creates else self._clock))
+                clock = VerifiedFirst(self._clock, wait) if creates else self._clock
+                responses.append(self._resource.handle(self.event, clock))
             finally:
                 checked.wait()  # Calls that have not begun when one fails are left out: not this check.
 
         if is_failed_create(self.event.physical_id) and self.event.request_type is RequestType.DELETE:
             check()
             return Response(self.event.physical_id or "")
-        (side_by_side if creates else in_turn)([[check], [carry_out]])
+        (self._resource.side_by_side if creates else in_turn)([[check], [carry_out]])
         return responses[0]
 
     def _reject(self, error: EventRejectedError) -> None:
@@ -243,7 +232,7 @@ class _Invocation:
             log_keys = {"invocation_number": continuation.invocation, "reason": str(error)}
             logger.info("Continued in another invocation", extra=log_keys)
             try:
-                self._reinvoke(
+                self._resource.reinvoke(
                     self._context.invoked_function_arn,
                     continuation.next_event(self._raw),
                     error,
@@ -293,8 +282,9 @@ class _Invocation:
             self._counts[error.counted] += 1
             self.error_to_raise = error
 
-    def emit_metrics(self, outbox: Outbox) -> None:
+    def emit_metrics(self) -> None:
         """Emit what was counted, and send the notices, after everything else."""
+        outbox = self._resource.outbox
         if counts := self._counts + outbox.counts():
             emit_counts(counts)
         outbox.finish()

@@ -66,8 +66,8 @@ class CustomResourceFunction(NamedTuple):
     handle: Callable[[Event, Clock], Response]
     reinvoke: LambdaInvoker
     verifier: EventVerifier
-    outbox: Outbox | None = None
-    side_by_side: SideBySide = in_turn
+    outbox: Outbox
+    side_by_side: SideBySide
 
     @classmethod
     def of(
@@ -85,7 +85,7 @@ class CustomResourceFunction(NamedTuple):
 
         hosts, stacks = ResponseHosts.from_environment(), partial(_stacks, clients, limiter)
         verifier = EventVerifier(hosts, dns_suffix, stacks, ReadLag.from_environment())
-        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox, side_by_side)
+        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox or Outbox(), side_by_side)
 
 
 def exporter() -> CustomResourceFunction:
