@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from strongref.aws.errors import (
-    CloudControlError,
-    LookUpDeniedError,
-    NoSuchResourceError,
-    PropertiesAskedError,
-    UnsupportedError,
-)
+from strongref.aws import errors
 from strongref.aws.retry import CallFailedError, RegionalApi, pages
 from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.next_steps import DENIED
@@ -72,14 +66,14 @@ class Resource:
 
 
 class CloudControlApi(RegionalApi["CloudControlApiClient"]):
-    """`base.CloudControl` in AWS, for one account and region."""
+    """`reader.CloudControl` in AWS, for one account and region."""
 
     def get(self, type_name: str, identifier: str) -> Resource:
         response = self._request(
             "GetResource", lambda client: client.get_resource, {"TypeName": type_name, "Identifier": identifier}
         )
         if response is None:
-            raise NoSuchResourceError(type_name, f"identifier {identifier}", self.region)
+            raise errors.NoSuchResourceError(type_name, f"identifier {identifier}", self.region)
         return _resource(type_name, response["ResourceDescription"])
 
     def each(self, type_name: str, model: Mapping[str, str]) -> Iterator[Resource]:
@@ -111,14 +105,14 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
         if failed.code == _ABSENT:
             return None
         if attempt.required and identifier is None:
-            raise PropertiesAskedError(attempt.required)
+            raise errors.PropertiesAskedError(attempt.required)
         if failed.code in _UNSUPPORTED:
-            raise UnsupportedError(type_name, action, self.region)
+            raise errors.UnsupportedError(type_name, action, self.region)
         raise _reported(failed, action, f"{type_name} {identifier or ''}".strip(), self.region)
 
 
 class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
-    """`base.Tagging` in AWS, for one account and region (AWS: the Resource Groups Tagging API)."""
+    """`reader.Tagging` in AWS, for one account and region (AWS: the Resource Groups Tagging API)."""
 
     def arns(self, resource_types: Iterable[str], tags: Mapping[str, str]) -> Iterator[str]:
         request: dict[str, Any] = {
@@ -142,7 +136,8 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
 def _reported(failed: CallFailedError, action: str, target: str, region: str) -> StrongRefError:
     """Log a call that failed, and return the error to raise."""
     failed.log(action, region)
-    why = (LookUpDeniedError if failed.code in DENIED else CloudControlError)(action, failed.code, target, region)
+    kind = errors.LookUpDeniedError if failed.code in DENIED else errors.CloudControlError
+    why = kind(action, failed.code, target, region)
     return WaitInterruptedError(why) if failed.out_of_time else why
 
 

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn, is_arn
 from strongref.aws.errors import LookUpDeniedError
+from strongref.contract import properties
 from strongref.contract.event import Event, RequestType
-from strongref.contract.properties import (
-    Property,
-    Table,
-    must_be,
-    parse_region,
-    parse_strings,
-    parse_text,
-    read,
-    shown,
-    string,
-)
+from strongref.contract.properties import Property, Table
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError
 from strongref.lookup.attributes import IDENTIFIER, returned_attributes
@@ -46,7 +37,7 @@ _TYPE_NAME = "a resource type, as in AWS::S3::Bucket"
 
 
 def _identifier(prop: str, given: object) -> str:
-    text = parse_text(prop, given)
+    text = properties.parse_text(prop, given)
     if not text.strip():
         raise BadRequestError(prop, "must not be empty")
     if len(text) > MAX_IDENTIFIER:
@@ -57,20 +48,20 @@ def _identifier(prop: str, given: object) -> str:
 def _arn(prop: str, given: object) -> str:
     arn = _identifier(prop, given)
     if not is_arn(arn) or "\n" in arn:
-        raise BadRequestError(prop, f"must be an ARN, got {shown(arn)}. Is it a PhysicalId, or a Name?")
+        raise BadRequestError(prop, f"must be an ARN, got {properties.shown(arn)}. Is it a PhysicalId, or a Name?")
     return arn
 
 
 def _tags(prop: str, given: object) -> dict[str, str]:
     if not isinstance(given, Mapping):
-        raise must_be(prop, "a map of keys to values", given)
+        raise properties.must_be(prop, "a map of keys to values", given)
     if not 1 <= len(given) <= MAX_TAGS:
         raise BadRequestError(prop, f"must have 1 to {MAX_TAGS} tags, got {len(given)}")
     tags = {}
     for key, value in given.items():
         if not 1 <= len(key) <= MAX_TAG_KEY:
             raise BadRequestError(prop, f"must have keys of 1 to {MAX_TAG_KEY} characters, got one of {len(key)}")
-        tags[key] = parse_text(f"{prop}.{key}", value)
+        tags[key] = properties.parse_text(f"{prop}.{key}", value)
         if len(tags[key]) > MAX_TAG_VALUE:
             raise BadRequestError(
                 f"{prop}.{key}", f"must have at most {MAX_TAG_VALUE} characters, got {len(tags[key])}"
@@ -80,30 +71,30 @@ def _tags(prop: str, given: object) -> dict[str, str]:
 
 def _properties(prop: str, given: object) -> dict[str, str]:
     if not isinstance(given, Mapping):
-        raise must_be(prop, "a map of properties to values", given)
+        raise properties.must_be(prop, "a map of properties to values", given)
     return {name: _identifier(f"{prop}.{name}", value) for name, value in given.items()}
 
 
 def _attributes(prop: str, given: object) -> tuple[str, ...]:
-    names = parse_strings(prop, given)
+    names = properties.parse_strings(prop, given)
     if not names:
         raise BadRequestError(prop, "must not be an empty list; omit it to return all attributes")
     for number, name in enumerate(names):
         if not all(name.split(".")):
-            raise must_be(f"{prop}[{number}]", "the name of an attribute, as in Endpoint.Address", name)
+            raise properties.must_be(f"{prop}[{number}]", "the name of an attribute, as in Endpoint.Address", name)
     return tuple(dict.fromkeys(names))
 
 
 _LOOKUP: Table = {
-    "TypeName": Property(string(_TYPE_NAME, _TYPE.fullmatch), required=_TYPE_NAME),
+    "TypeName": Property(properties.string(_TYPE_NAME, _TYPE.fullmatch), required=_TYPE_NAME),
     "PhysicalId": Property(_identifier),
     "Arn": Property(_arn),
     "Name": Property(_identifier),
     "Tags": Property(_tags, {}),
     "Properties": Property(_properties, {}),
     "Attributes": Property(_attributes),
-    "Region": Property(parse_region),
-    "Revision": Property(parse_text),  # any text; a change repeats the lookup
+    "Region": Property(properties.parse_region),
+    "Revision": Property(properties.parse_text),  # any text; a change repeats the lookup
 }
 
 
@@ -118,7 +109,7 @@ class LookupRequest:
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> LookupRequest:
         """Read the properties of a `Custom::ResourceLookup` in this stack; raises `BadRequestError`."""
-        typed = read(given, _LOOKUP)
+        typed = properties.read(given, _LOOKUP)
         way = _way(given)
         _check_account(way, typed["Arn"] or typed["PhysicalId"], stack)
         return cls(

@@ -12,16 +12,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.contract import notices
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
-from strongref.contract.notices import (
-    ImportedValue,
-    change_refused,
-    place_passed_over,
-    propagated_text,
-    values_kept,
-    values_propagated,
-)
 from strongref.contract.record import as_untouched, part_name
 from strongref.errors import (
     OutdatedRequestError,
@@ -121,7 +114,7 @@ class ExportAttempt:
         if phase is Phase.CLEANUP and kept:
             raise ExportsKeptError(kept)
         changed = [each for plan in plans for each in plan.propagated.items()]
-        reasons = [propagated_text(changed)] if changed else []
+        reasons = [notices.propagated_text(changed)] if changed else []
         reasons += [str(ExportsKeptError(kept))] if kept else []
         if phase is Phase.ROLLBACK:
             reasons += [str(RecordLeftError(why)) for each in snapshots if (why := each.left(self.wanted.former))]
@@ -135,7 +128,7 @@ class ExportAttempt:
         passed = {at.region: error for at, error in self.places.unreached if not at.is_residual}
         texts = [str(PassedOverError(region, why)) for region, why in passed.items()]
         if texts:
-            self.ports.notify(place_passed_over(self.event, " ".join(texts)))
+            self.ports.notify(notices.place_passed_over(self.event, " ".join(texts)))
         return texts
 
     def read_early(self) -> None:
@@ -313,13 +306,13 @@ def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) ->
     refusal = refusal_of([plan for _, plan in planned])
     if isinstance(refusal, ExportsInUseError):
         in_use = [
-            ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
+            notices.ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
             for snapshot, plan in planned
             for each in plan.refusals
             if isinstance(each, ExportsInUseError)
             for use in each.in_use
         ]
-        ports.notify(change_refused(event, in_use, str(refusal)))
+        ports.notify(notices.change_refused(event, in_use, str(refusal)))
     if refusal:
         raise refusal
 
@@ -331,16 +324,16 @@ def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[
     however many invocations work on the event.
     """
     if changed := [each for snapshot, plan in recorded for each in _imported(snapshot, plan, plan.propagated)]:
-        yield values_propagated(event, changed)
+        yield notices.values_propagated(event, changed)
     if kept := [
         each
         for snapshot, plan in recorded
         for each in _imported(snapshot, plan, plan.kept)
         if snapshot.stored.lost or each.key in snapshot.stored.recorded
     ]:
-        yield values_kept(event, kept)
+        yield notices.values_kept(event, kept)
 
 
-def _imported(snapshot: Snapshot, plan: ExportPlan, claimed: Mapping[Key, Importers]) -> Iterator[ImportedValue]:
-    for key, importers in claimed.items():
-        yield ImportedValue(snapshot.destination.region, plan.scope, key, importers)
+def _imported(snapshot: Snapshot, plan: ExportPlan, values: Mapping[Key, Importers]) -> Iterator[notices.ImportedValue]:
+    for key, importers in values.items():
+        yield notices.ImportedValue(snapshot.destination.region, plan.scope, key, importers)

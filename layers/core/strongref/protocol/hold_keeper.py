@@ -15,17 +15,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref import errors
 from strongref.contract.format import check_hold_format
 from strongref.contract.hold_stacks import HOLD_TYPE, HoldStack
 from strongref.contract.names import StackArn
-from strongref.errors import (
-    OUT_OF_TIME,
-    OutdatedRequestError,
-    OutOfTimeError,
-    ServiceError,
-    StrongRefError,
-    WaitInterruptedError,
-)
 from strongref.log import logger
 from strongref.protocol.hold_steps import HoldStep, next_step
 from strongref.protocol.ports import NewStack, Ports, StackInfo
@@ -99,7 +92,7 @@ class HoldKeeper:
         """Whether there is a hold stack, as far as is known: an earlier delivery of the event may have made it."""
         try:
             return self.began or self._find() is not None
-        except StrongRefError:
+        except errors.StrongRefError:
             return True
 
     def hurried(self) -> HoldKeeper:
@@ -187,10 +180,10 @@ class HoldKeeper:
         """
         try:
             self.delete(expected=expected)
-        except StrongRefError as error:
+        except errors.StrongRefError as error:
             self.log_left(error)
 
-    def log_left(self, error: StrongRefError) -> None:
+    def log_left(self, error: errors.StrongRefError) -> None:
         logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
 
     def delete(self, *, expected: bool) -> StackInfo | None:
@@ -250,7 +243,7 @@ class HoldKeeper:
             self._certain_at = self.clock.now() + timedelta(seconds=self.ports.lag.after_writing)
         return -self._seconds_since(self._certain_at)
 
-    def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> StrongRefError:
+    def _advance(self, step: HoldStep, found: StackInfo | None, holds: Mapping[str, str]) -> errors.StrongRefError:
         """Do the step, if it can be done now; return why the exports are not held yet."""
         in_progress = HoldPendingError(", ".join(sorted(holds)), f"stack {self.stack.name}", "in progress")
         if step is HoldStep.WAIT:
@@ -274,7 +267,7 @@ class HoldKeeper:
         self._count_try()
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
-            raise OutdatedRequestError(self.stack.label)
+            raise errors.OutdatedRequestError(self.stack.label)
         template, tags = self.stack.template(holds), self.stack.tags
         new = NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
         if found:
@@ -284,14 +277,14 @@ class HoldKeeper:
             self.began = True
             try:
                 self._made = self.ports.stacks.create_stack(new)
-            except ServiceError as error:
+            except errors.ServiceError as error:
                 raise HoldFailedError(self.stack.name, self.stack.producer.region, str(error)) from None
         self._made_at = self.clock.now()
 
     def _delete(self, arn: str) -> None:
         """Begin to delete the hold stack; raises `OutOfTimeError` if the time is over in which changes may be made."""
         if self.clock.remaining() <= 0:
-            raise OutOfTimeError("DeleteStack", OUT_OF_TIME, self.stack.name, self.stack.producer.region)
+            raise errors.OutOfTimeError("DeleteStack", errors.OUT_OF_TIME, self.stack.name, self.stack.producer.region)
         self.ports.stacks.delete_stack(arn, self.stack.producer.region)
 
     def _seconds_since(self, then: datetime) -> float:
@@ -305,7 +298,7 @@ class HoldKeeper:
             reason = self.ports.stacks.failure(self._made) if self._made else ""
             raise HoldFailedError(self.stack.name, self.stack.producer.region, reason or "See its events.")
 
-    def _pending(self, export: str, producer: str) -> StrongRefError | None:
+    def _pending(self, export: str, producer: str) -> errors.StrongRefError | None:
         """Why an export does not exist yet; None if it does."""
         info = self.ports.stacks.by_arn(producer)
         if info and not info.being_deleted and export in info.exports:
@@ -326,9 +319,9 @@ class HoldKeeper:
             raise ProducerLeavingError(name, export, deleted=info is None)
         raise HoldMissingError(export, name)
 
-    def _wait(self, why: StrongRefError) -> None:
+    def _wait(self, why: errors.StrongRefError) -> None:
         if self.until is None or self.clock.now() >= self.until:
             raise why
         if self.clock.remaining() <= PAUSE:
-            raise WaitInterruptedError(why)
+            raise errors.WaitInterruptedError(why)
         self.clock.sleep(PAUSE)

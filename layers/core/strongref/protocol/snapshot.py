@@ -6,16 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref import errors
 from strongref.contract.index import Place
 from strongref.contract.names import ExportScope, Key, owner_tag
 from strongref.contract.record import RequestStamp, decode, part_name
-from strongref.errors import (
-    NewerFormatError,
-    StrongRefError,
-    UndecryptableError,
-    UnfinishedError,
-    UnreadableRecordError,
-)
 from strongref.protocol.plan import ExportPlan
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.side_by_side import PART, Work, call_all, carry_out
@@ -78,7 +72,7 @@ class Snapshot:
         return not is_recorded and not any(owner in tags.owners for tags in self.tags.values())
 
     @property
-    def blocked(self) -> UndecryptableError | None:
+    def blocked(self) -> errors.UndecryptableError | None:
         """Why an Export may not have secure values where another Export's cannot be decrypted: they may be the same.
 
         Nor may it publish anything else under the key of one: that would take the secure value's place.
@@ -87,7 +81,7 @@ class Snapshot:
         has_secure = any(value.is_secure for value in (*wanted.values(), *stored.recorded.values()))
         return stored.locked if has_secure or not wanted.keys().isdisjoint(stored.hidden) else None
 
-    def left(self, failed: ExportRequest | None) -> UndecryptableError | None:
+    def left(self, failed: ExportRequest | None) -> errors.UndecryptableError | None:
         """Why a rollback leaves it as it is: it cannot be read, and the failed update has changed nothing here.
 
         That update asked for what is given; None if its properties were refused.
@@ -147,12 +141,12 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
     is_unclear = any(each.torn for each in others.values())
     matters = not (is_unclear and (info := inspector.info(export.stack)) and info.being_deleted)
     for logical_id, each in found.items():
-        if isinstance(each.why, NewerFormatError):
+        if isinstance(each.why, errors.NewerFormatError):
             raise each.why
         if each.torn and not each.readable and logical_id in others and matters:
-            raise each.why or UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
+            raise each.why or errors.UnreadableRecordError(part_name(scope, logical_id, 0), logical_id)
     relevant = others.values() if matters else ()
-    locked = next((why for each in relevant if isinstance(why := each.why, UndecryptableError)), None)
+    locked = next((why for each in relevant if isinstance(why := each.why, errors.UndecryptableError)), None)
     # It may hold any of the secure values.
     hidden = frozenset(key for key, value in stored.items() if value.is_secure) if locked else frozenset()
     stored = {key: value for key, value in stored.items() if key not in hidden}
@@ -170,7 +164,7 @@ def read_scope(store: Store, scope: ExportScope, export: ExportIdentity, inspect
         own=own.readable if own else None,
         unreadable=own is not None and own.record is None and not own.withdrawn,
         withdrawn=own.withdrawn if own else None,
-        why=own.why if own and isinstance(own.why, UndecryptableError) else None,
+        why=own.why if own and isinstance(own.why, errors.UndecryptableError) else None,
         others={logical_id: record for logical_id, record in records.items() if logical_id in living},
         orphans={logical_id: record for logical_id, record in records.items() if logical_id not in living},
         parts={logical_id: each.numbers for logical_id, each in found.items()},
@@ -196,9 +190,9 @@ def with_named(snapshots: Sequence[Snapshot], export: ExportIdentity, read: Call
         return list(snapshots)
     try:
         entry = read()
-    except UnfinishedError:
+    except errors.UnfinishedError:
         raise
-    except StrongRefError:
+    except errors.StrongRefError:
         named = unclear
     else:
         named = [each for each in unclear if entry.names(each.destination.region, each.destination.scope)]
