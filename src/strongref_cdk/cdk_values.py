@@ -15,7 +15,7 @@ from strongref_objects.base.values import LAZY
 from strongref_objects.types import Declared
 from strongref_objects.types.members import members, settings_of
 from strongref_toolkit.cdk_trees import TreeTokenResolver
-from strongref_toolkit.intrinsics import REFERENCE, Tree
+from strongref_toolkit.intrinsics import REFERENCE
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def as_token(value: str) -> str:
     """A dynamic reference as a token, so that the CDK does not use its text as the value."""
     if "{{resolve:" not in value:
         return value
-    token: str = aws_cdk.Token.as_string(aws_cdk.Token.as_any(value))
-    return token
+    return str(aws_cdk.Token.as_string(aws_cdk.Token.as_any(value)))
 
 
 def with_tokens(obj: Untyped, target: Target) -> Untyped:
@@ -64,9 +63,6 @@ class CanonicalReader(TreeTokenResolver):
     def __init__(self, stack: aws_cdk.Stack) -> None:
         super().__init__()
         self._stack = stack
-
-    def read(self, value: object) -> Tree:
-        return self.tree(value, self._stack)
 
     def resolve_token(self, t: Untyped, context: Untyped, post_processor: Untyped) -> Untyped:
         if isinstance(t, aws_cdk.Intrinsic):

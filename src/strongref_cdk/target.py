@@ -46,11 +46,6 @@ class CdkTarget:
 
     Everything that is added is below the stack's construct `Strongref`. It can change until the app is synthesized,
     when the CDK reads it.
-
-    Attributes:
-        name: the stack's; in a nested stack, that of the stack that is deployed.
-        region: where the stack is deployed; None if it has no region of its own.
-        account: the stack's account; None if it has none of its own.
     """
 
     def __new__(cls, stack: aws_cdk.Stack) -> CdkTarget:  # noqa: PYI034 (an aws_cdk.Stack)
@@ -61,9 +56,9 @@ class CdkTarget:
         if hasattr(self, "stack"):
             return
         self.stack = stack
-        self.name: str = top_of(stack).stack_name
-        self.region = known(stack.region)
-        self.account = known(stack.account)
+        self.name: str = top_of(stack).stack_name  # in a nested stack, that of the stack that is deployed
+        self.region = known(stack.region)  # where the stack is deployed; None if it has no region of its own
+        self.account = known(stack.account)  # None if the stack has no account of its own
         self._outputs: dict[str, Any] = {}
         self._resources: dict[str, _LateResource] = {}
         self._own: set[str] = set()
@@ -112,7 +107,12 @@ class CdkTarget:
 
     def when_finished(self, finish: Callable[[Sequence[Mapping[str, Any]]], None]) -> None:
         """As `Target`, with all templates of the stage: other stacks may use the constructs that this one imports."""
-        when_finished(self.stack, finish)
+        stage = aws_cdk.Stage.of(self.stack) or self.stack.node.root
+        ref = reference(stage)
+        if ref not in _STAGES:
+            _STAGES[ref] = _FinishedTemplates(stage)
+            stage.node.add_validation(_STAGES[ref])
+        _STAGES[ref].finish.append(finish)
 
     def has(self, logical_id: str) -> bool:
         if logical_id in self._outputs or logical_id in self._resources:
@@ -150,14 +150,13 @@ class CdkTarget:
         Raises:
             SecretError: CloudFormation would replace it by a secret.
         """
-        tree = self._reader.read(_plain(value))
+        tree = self._reader.tree(_plain(value), self.stack)
         if any(secret in text for _, text in texts_in(tree) for secret in _SECRETS):
             raise SecretError
         return tree
 
     def stand_in(self, intrinsic: Intrinsic) -> Text:
-        token: str = aws_cdk.Token.as_string(self._reference(intrinsic))
-        return token
+        return str(aws_cdk.Token.as_string(self._reference(intrinsic)))
 
     def stand_in_list(self, intrinsic: Intrinsic) -> TextList:
         token: list[str] = aws_cdk.Token.as_list(self._reference(intrinsic, aws_cdk.ResolutionTypeHint.STRING_LIST))
@@ -203,16 +202,6 @@ def _plain(value: AnyJson) -> AnyJson:
     return value
 
 
-def when_finished(stack: aws_cdk.Stack, finish: Finish) -> None:
-    """Call a function with the templates of a stack's stage whenever they are finished: before they are written."""
-    stage = aws_cdk.Stage.of(stack) or stack.node.root
-    ref = reference(stage)
-    if ref not in _STAGES:
-        _STAGES[ref] = _FinishedTemplates(stage)
-        stage.node.add_validation(_STAGES[ref])
-    _STAGES[ref].finish.append(finish)
-
-
 @jsii.implements(constructs.IValidation)
 class _FinishedTemplates:
     """Not a validation: the CDK has no other step in which templates are complete and can still change."""
@@ -222,20 +211,17 @@ class _FinishedTemplates:
         self.finish: list[Finish] = []
 
     def validate(self) -> list[str]:
+        stacks = [each for each in self._stage.node.find_all() if isinstance(each, aws_cdk.Stack)]
+        own = [each for each in stacks if same(aws_cdk.Stage.of(each) or self._stage, self._stage)]
         try:
-            templates = self._templates()
+            with TemporaryDirectory() as folder:
+                builder = aws_cdk.cx_api.CloudAssemblyBuilder(folder)
+                templates = [_TemplateWriter(each).template(builder) for each in own]
         except REFUSALS:  # The CDK reports it, after what it finds itself.
             return []
         for each in self.finish:
             each(templates)
         return []
-
-    def _templates(self) -> list[Mapping[str, Any]]:
-        stacks = [each for each in self._stage.node.find_all() if isinstance(each, aws_cdk.Stack)]
-        with TemporaryDirectory() as folder:
-            builder = aws_cdk.cx_api.CloudAssemblyBuilder(folder)
-            own = [each for each in stacks if same(aws_cdk.Stage.of(each) or self._stage, self._stage)]
-            return [_TemplateWriter(each).template(builder) for each in own]
 
 
 @jsii.implements(aws_cdk.ISynthesisSession)
@@ -249,8 +235,7 @@ class _Session:
 
     @property
     def outdir(self) -> str:
-        folder: str = self._builder.outdir
-        return folder
+        return str(self._builder.outdir)
 
     @property
     def validate_on_synth(self) -> bool:

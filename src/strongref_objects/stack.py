@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
 from strongref.contract.requests import Strength
-from strongref_objects.base import ObjectCache, ResolveType
+from strongref_objects.base import (
+    DeserializationContext,
+    ObjectCache,
+    ResolveType,
+    Serializable,
+    Target,
+    Text,
+    TextList,
+)
 from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
 from strongref_objects.base.names import Path, construct_id
 from strongref_objects.base.values import Collector, Leaf, collect
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
-    from strongref_objects.base import DeserializationContext, Serializable, Target, Text, TextList
     from strongref_toolkit.session import ToolSession
 
 
@@ -109,10 +116,6 @@ class Stack:
 
     Several of one template are the same except for their scopes: two imports of one thing are one. The first that looks
     something up through a channel looks it up for all.
-
-    Attributes:
-        synthesis: looks things up in AWS while templates are made.
-        made: the objects that represent something outside the template, as a bucket that is named by its ARN.
     """
 
     def __init__(
@@ -134,9 +137,10 @@ class Stack:
             scope: the parent of constructs that represent imported objects; by default the target's, if it has one.
         """
         self.target = target
-        self.synthesis = synthesis or Synthesis(context_file, toolbox)
+        self.synthesis = synthesis or Synthesis(context_file, toolbox)  # looks things up in AWS
         self.scope = scope or getattr(target, "scope", None)
         self._channels = TemplateChannels.of(target)
+        # the objects that represent something outside the template, as a bucket that is named by its ARN
         self.made: ObjectCache = self._channels.made
 
     def export_string(
@@ -241,18 +245,13 @@ class Stack:
                 raise OwnExportError(name, self.target.name)
         elif isinstance(channel, Parameters):
             if not weak:
-                raise BadStrengthError(
-                    name,
-                    parameters.CHANNEL,
-                    "nothing protects a parameter that others use. Set weak=True if that is acceptable, or use another "
-                    "channel",
-                )
+                fix = "Set weak=True if that is acceptable, or use another channel"
+                problem = f"nothing protects a parameter that others use. {fix}"
+                raise BadStrengthError(name, parameters.CHANNEL, problem)
         elif weak and when is ResolveType.DEPLOYMENT:
-            raise BadStrengthError(
-                name,
-                cloudformation.CHANNEL,
-                "Fn::ImportValue always holds what it imports. Leave weak out, or set type=ResolveType.SYNTHESIS",
-            )
+            fix = "Leave weak out, or set type=ResolveType.SYNTHESIS"
+            problem = f"Fn::ImportValue always holds what it imports. {fix}"
+            raise BadStrengthError(name, cloudformation.CHANNEL, problem)
 
 
 def _type(given: ResolveType | str) -> ResolveType:

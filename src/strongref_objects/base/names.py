@@ -75,14 +75,11 @@ def export_name(path: Path) -> str:
     Raises:
         BadNameError: a component is empty or has characters that an export's name cannot have.
     """
-    components = [component.replace("-", "") for component in path]
-    for given, component in zip(path, components, strict=True):
-        if not _EXPORTED.fullmatch(component):
-            raise BadNameError(
-                shown(path),
-                f"a CloudFormation export name must consist of letters, digits, colons and hyphens, got {given!r}",
-            )
-    full = "-".join(components)
+    for component in path:
+        if not _EXPORTED.fullmatch(component.replace("-", "")):
+            problem = f"must consist of letters, digits, colons and hyphens, got {component!r}"
+            raise BadNameError(shown(path), f"a CloudFormation export name {problem}")
+    full = "-".join(component.replace("-", "") for component in path)
     if len(full) <= EXPORT_NAME_LIMIT:
         return full
     return f"{full[: EXPORT_NAME_LIMIT - _HASH - 1]}-{short_hash(full)}"
@@ -122,19 +119,17 @@ def parameter_name(prefix: str, path: Path) -> str:
     Raises:
         BadNameError: a component has characters that a parameter's name cannot have, or the name is too long or deep.
     """
-    for component in path:
-        if not _PARAMETER.fullmatch(component):
-            raise BadNameError(
-                shown(path), f"a parameter name must consist of letters, digits, _, . and -, got {component!r}"
-            )
     name = "/".join((prefix, *path))
-    if name.count("/") > PARAMETER_LEVELS:
-        raise BadNameError(shown(path), f"a parameter name can have at most {PARAMETER_LEVELS} levels")
-    if len(name) > MAX_NAME - _LONGEST_ARN:
-        raise BadNameError(
-            shown(path), f"a parameter name can have at most {MAX_NAME} characters, including its ARN's prefix"
-        )
-    return name
+    invalid = [component for component in path if not _PARAMETER.fullmatch(component)]
+    if invalid:
+        problem = f"must consist of letters, digits, _, . and -, got {invalid[0]!r}"
+    elif name.count("/") > PARAMETER_LEVELS:
+        problem = f"can have at most {PARAMETER_LEVELS} levels"
+    elif len(name) > MAX_NAME - _LONGEST_ARN:
+        problem = f"can have at most {MAX_NAME} characters, including its ARN's prefix"
+    else:
+        return name
+    raise BadNameError(shown(path), f"a parameter name {problem}")
 
 
 def export_key(path: Path) -> Key:

@@ -37,12 +37,12 @@ class Leaf:
 class Collector:
     """A `SerializationContext` that collects what an object writes."""
 
-    def __init__(self, path: Path = ()) -> None:
+    def __init__(self, path: Path = (), description: str | None = None, writing: tuple[Serializable, ...] = ()) -> None:
         self.path = path
         self.leaves: dict[Path, Leaf] = {}  # the values by path, including those of the object's parts
         self.written: dict[Path, bool] = {path: True}  # all paths in order, and whether each belongs to an object
-        self._description: str | None = None
-        self._writing: tuple[Serializable, ...] = ()
+        self._description = description  # of values that have none
+        self._writing = writing  # the objects that are being written, from the outermost
 
     def write_string(self, key: str, value: Text, *, description: str | None = None) -> None:
         """Raises `BadValueError` if it is neither text nor an intrinsic function, or the key has another value."""
@@ -67,9 +67,7 @@ class Collector:
         path = self._below(key)
         if any(obj is above for above in self._writing):
             raise BadValueError(shown(path), "the object would be a part of itself")
-        part = Collector(path)
-        part._description = description or self._description
-        part._writing = (*self._writing, obj)
+        part = Collector(path, description or self._description, (*self._writing, obj))
         obj.serialize(part)
         if path in self.written and (part.leaves, part.written) != (_at(path, self.leaves), _at(path, self.written)):
             raise _written_twice(path)
@@ -109,23 +107,17 @@ def joined(path: Path, value: TextList, is_unresolved: Callable[[object], bool])
     """
     if isinstance(value, Mapping):
         return {"Fn::Join": [COMMA, value]}
-    if not value:
-        raise BadValueError(
-            shown(path), "it is an empty list, which joined by commas would be one empty item; leave it out"
-        )
+    problems = [] if value else ["it is an empty list, which joined by commas would be one empty item; leave it out"]
     for number, item in enumerate(value, start=1):
         if is_unresolved(item):
             continue
         if not item:
-            raise BadValueError(
-                shown(path), f"item {number} is empty, which a list joined by commas cannot contain; leave it out"
-            )
-        if COMMA in item:
-            raise BadValueError(
-                shown(path),
-                f"item {number} contains a comma, which separates the items of a list; export the items as parts of "
-                "an object",
-            )
+            problems.append(f"item {number} is empty, which a list joined by commas cannot contain; leave it out")
+        elif COMMA in item:
+            fix = "export the items as parts of an object"
+            problems.append(f"item {number} contains a comma, which separates the items of a list; {fix}")
+    if problems:
+        raise BadValueError(shown(path), problems[0])
     if any(is_unresolved(item) for item in value):
         return {"Fn::Join": [COMMA, list(value)]}
     return COMMA.join(cast("Sequence[str]", value))

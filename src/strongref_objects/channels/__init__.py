@@ -66,9 +66,8 @@ class CrossRegion:
     def check_export(self) -> None:
         """Raises `BadChannelError` if this has arguments for imports."""
         if self.stack is not None or self.region is not None or self.account is not None or self.shared:
-            raise BadChannelError(
-                "stack, region, account and shared are for imports; an export takes regions, consumer and hold"
-            )
+            of_exports = "an export takes regions, consumer and hold"
+            raise BadChannelError(f"stack, region, account and shared are for imports; {of_exports}")
         if self.value_bytes != VALUE_BYTES:
             raise BadChannelError("value_bytes is for imports, which share a response; leave it out of an export")
 
@@ -93,10 +92,8 @@ class Parameters:
         prefix = self.prefix.rstrip("/")
         object.__setattr__(self, "prefix", prefix)
         if not _PREFIX.fullmatch(prefix):
-            raise BadChannelError(
-                f"{self.prefix[:60]!r} is not a valid prefix of parameters; use one like /shared/network, of letters, "
-                "digits, _, . and -"
-            )
+            fix = "use one like /shared/network, of letters, digits, _, . and -"
+            raise BadChannelError(f"{self.prefix[:60]!r} is not a valid prefix of parameters; {fix}")
         first = prefix.split("/")[1].lower()
         if first.startswith(("aws", "ssm")):
             raise BadChannelError(f"{prefix[:60]!r}: AWS reserves names that begin with aws or ssm")

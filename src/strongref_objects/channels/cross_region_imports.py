@@ -101,12 +101,8 @@ class ImportResources:
         for name, value in values.items():
             size = len(json.dumps({name: value}))
             if size > DATA_BYTES:
-                raise BadStrengthError(
-                    name,
-                    CHANNEL,
-                    f"it takes {size} bytes, and a strong import passes through a response with room for {DATA_BYTES}. "
-                    "Set weak=True",
-                )
+                room = f"a strong import passes through a response with room for {DATA_BYTES}"
+                raise BadStrengthError(name, CHANNEL, f"it takes {size} bytes, and {room}. Set weak=True")
         held = {name: len(json.dumps(value)) - len('""') for name, value in values.items()}
         parts = {_import_id(HOLD, via, Strength.STRONG, bits): part for bits, part in split(held, held).items()}
         for resource in parts:

@@ -10,7 +10,7 @@ same in the context file, without a call. Nothing holds the resource: its owner 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from strongref.errors import StrongRefError
@@ -24,26 +24,19 @@ from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, LOOKUP, ContextKey
 from strongref_objects.types import Declared, Vpc
 from strongref_objects.types.arn_forms import hashable
-from strongref_objects.types.members import key_of, members, optional_members, read, write
+from strongref_objects.types.members import key_of, members, optional_members
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from strongref.untyped import AnyJson
+    from strongref_objects.stack import Stack
     from strongref_toolkit.session import ToolSession
 
 __all__ = ["LookupEnvironment", "lookup", "lookup_vpc"]
 
 D = TypeVar("D", bound="Declared")
-
-
-class ObjectLookupScope(Protocol):
-    """Where objects are looked up, and for whom: a `Stack` or a `LookupEnvironment`."""
-
-    target: Target  # names the account and region
-    synthesis: Synthesis  # the run
-    made: ObjectCache  # the objects that were already looked up
 
 
 class LookupEnvironment:
@@ -64,12 +57,12 @@ class LookupEnvironment:
         self.made = ObjectCache()
 
 
-def lookup_vpc(scope: ObjectLookupScope, tags: Mapping[str, str]) -> Vpc:
+def lookup_vpc(scope: Stack | LookupEnvironment, tags: Mapping[str, str]) -> Vpc:
     """The VPC that has all of these tags, with its subnets by tier, route tables and NAT gateways; as `lookup`."""
     return lookup(Vpc, scope, tags)
 
 
-def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **given: Any) -> D:
+def lookup(of: type[D], scope: Stack | LookupEnvironment, tags: Mapping[str, str], **given: Any) -> D:
     """The object of a type that has all of these tags; the same one each time.
 
     Args:
@@ -98,18 +91,15 @@ def lookup(of: type[D], scope: ObjectLookupScope, tags: Mapping[str, str], **giv
     def make() -> D:
         home = scope.synthesis.home(scope.target, f"{a(label)} with these tags", is_lookup=True)
         entry = _ContextEntry(of, [name for name in members(of) if name not in given])
-        key = ContextKey(LOOKUP, home.account, home.region, _type_in_key(of), name)
+        # Tells the type from others of the same name, without colons, which the key's field cannot contain.
+        kind = f"{of.__name__}/{str(of.declared.type_name).replace('::', '.')}"
+        key = ContextKey(LOOKUP, home.account, home.region, kind, name)
         value = scope.synthesis.remember(
             key, lambda: entry.write(find_object(of, scope.synthesis, home, tags, given)), is_complete=entry.is_complete
         )
         return of.assembled_by(entry.read(value).get, given)
 
     return scope.made.get((LOOKUP, of, name, hashable(given)), make)
-
-
-def _type_in_key(of: type[Declared]) -> str:
-    """Tells a type from others of the same name, without colons, which the key's field cannot contain."""
-    return f"{of.__name__}/{str(of.declared.type_name).replace('::', '.')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +120,7 @@ class _ContextEntry:
             if value is None:
                 missing[json_key(key)] = None
             else:
-                write(ctx, key, members(self.of)[name], value)
+                members(self.of)[name].write(ctx, key, value)
         return {**ctx.json, **missing}
 
     def read(self, entry: AnyJson) -> dict[str, Any]:
@@ -139,7 +129,7 @@ class _ContextEntry:
         ctx, of_type = from_json(tree, self.of.declared.label), members(self.of)
         missing = [name for name in optional_members(self.of) if tree.get(json_key(key_of(name)), name) is None]
         return {
-            name: read(ctx, key_of(name), of_type[name], resolved=True) for name in self.names if name not in missing
+            name: of_type[name].read(ctx, key_of(name), resolved=True) for name in self.names if name not in missing
         }
 
     def is_complete(self, entry: AnyJson) -> bool:

@@ -148,9 +148,8 @@ def check_tags(what: str, tags: Mapping[str, str]) -> None:
                 what, f"the {'value' if isinstance(name, str) else 'name'} of a tag must be a string"
             )
         if is_unresolved(name) or is_unresolved(value):
-            raise ResourceQueryError(
-                what, "tags must be known while the template is made, not intrinsic functions or tokens"
-            )
+            problem = "tags must be known while the template is made, not intrinsic functions or tokens"
+            raise ResourceQueryError(what, problem)
 
 
 def find_tagged(
@@ -159,11 +158,9 @@ def find_tagged(
     """The resource that has all of these tags; only its ARN if Cloud Control does not read such resources.
 
     Raises:
-        SeveralTaggedError: several resources have them.
-        OtherArnError: only resources of another kind have them.
         TooManyTaggedError: too many resources have them.
         NotReadableError: Cloud Control does not read such resources, and the type has no ARN form.
-        StrongRefError: as `lookup.finding.Finder.find`.
+        StrongRefError: as `lookups.lookup`, and as `lookup.search.Finder.find`.
     """
     from strongref.lookup.search import Finder  # noqa: PLC0415 (lookups only)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref.memo import Memo
@@ -44,7 +45,7 @@ class Synthesis:
             role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
         """
         self.context_file = ContextFile(context_file)
-        self._toolbox = toolbox
+        self._given_toolbox = toolbox
         self._role = role
         self._aws: Aws | None = None
         self._answers: Memo[Hashable, Any] = Memo()
@@ -133,10 +134,8 @@ class Synthesis:
         aws = self.aws(home.region)
         return aws.store(aws.where(home.region, home.account))
 
-    @property
+    @cached_property
     def toolbox(self) -> ToolSession:
-        if self._toolbox is None:
-            from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (lookups only)
+        from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (lookups only)
 
-            self._toolbox = ToolSession.start()
-        return self._toolbox
+        return self._given_toolbox or ToolSession.start()

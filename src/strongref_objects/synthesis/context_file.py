@@ -11,6 +11,7 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,6 @@ class ContextFile:
 
     def __init__(self, path: str | Path = CONTEXT_FILE) -> None:
         self.path = Path(path)
-        self._read_entries: dict[str, Any] | None = None
         self._put: set[ContextKey] = set()
 
     def is_new(self, key: ContextKey) -> bool:
@@ -83,12 +83,12 @@ class ContextFile:
 
     def get(self, key: ContextKey) -> AnyJson | None:
         """The value of an entry; None if there is none. Raises `ContextFileError` if the file cannot be read."""
-        return self._entries().get(str(key))
+        return self._entries.get(str(key))
 
     def find(self, channel: str, account: str, region: str, name: str) -> ContextKey | None:
         """The key of a name's entry, whatever it is of; None if there is none; errors as above."""
         start, end = str(ContextKey(channel, account, region, "", "")).partition("of=")[0], f":name={name}"
-        keys = (ContextKey.parse(text) for text in self._entries() if text.startswith(start) and text.endswith(end))
+        keys = (ContextKey.parse(text) for text in self._entries if text.startswith(start) and text.endswith(end))
         return next((key for key in keys if key and key.name == name), None)
 
     def put(self, key: ContextKey, value: AnyJson) -> None:
@@ -100,14 +100,13 @@ class ContextFile:
         self._put.add(key)
         with _locked(self.path):
             former = _read(self.path)
-            self._read_entries = former | {str(key): value}
-            if self._read_entries != former:
-                _write(self.path, self._read_entries)
+            self._entries = former | {str(key): value}
+            if self._entries != former:
+                _write(self.path, self._entries)
 
+    @cached_property
     def _entries(self) -> dict[str, Any]:
-        if self._read_entries is None:
-            self._read_entries = _read(self.path)
-        return self._read_entries
+        return _read(self.path)
 
 
 def listing(path: str | Path = CONTEXT_FILE) -> dict[ContextKey, Any]:

@@ -29,12 +29,10 @@ from strongref_objects.types.members import (
     optional_members,
     part,
     problem_of,
-    read,
     required_members,
     setting,
     text,
     texts,
-    write,
 )
 
 if TYPE_CHECKING:
@@ -104,9 +102,8 @@ class Declared:
                 object.__setattr__(self, name, tuple(value) or (None if name in optional else ()))
             if member.of and value is not None and not isinstance(value, member.of):
                 given = errors.a(value.declared.label) if isinstance(value, Declared) else kind_of_value(value)
-                raise errors.WrongTypeError(
-                    self.declared.label, name, f"an object of class {member.of.__name__}", given
-                )
+                expected = f"an object of class {member.of.__name__}"
+                raise errors.WrongTypeError(self.declared.label, name, expected, given)
             if member.is_setting and isinstance(value, bool | int):
                 object.__setattr__(self, name, str(value).lower())
         missing = [name for name in required_members(type(self)) if getattr(self, name) is None]
@@ -126,7 +123,7 @@ class Declared:
             keys = [key_of(name) for name, each in present.items() if not each.is_setting]
             ctx.write_string_list(PARTS, keys, held=False)
         for name, member in present.items():
-            write(ctx, key_of(name), member, getattr(self, name))
+            member.write(ctx, key_of(name), getattr(self, name))
 
     @classmethod
     def deserialize(cls, ctx: DeserializationContext) -> Self:
@@ -169,7 +166,7 @@ class Declared:
             keys = cls._read_parts(ctx)
             absent = [name for name in optional_members(cls) if key_of(name) not in keys]
             present = {name: each for name, each in present.items() if name not in absent}
-        return cls(**{name: read(ctx, key_of(name), each, resolved=has_optional) for name, each in present.items()})
+        return cls(**{name: each.read(ctx, key_of(name), resolved=has_optional) for name, each in present.items()})
 
     @classmethod
     def _read_parts(cls, ctx: DeserializationContext) -> set[str]:
@@ -276,9 +273,8 @@ class Declared:
     def _form(cls) -> ArnForm:
         form = cls.declared.arn
         if form is None:
-            raise errors.MissingMembersError(
-                cls.declared.label, list(members(cls)), "an ARN or a name, which it does not have"
-            )
+            source = "an ARN or a name, which it does not have"
+            raise errors.MissingMembersError(cls.declared.label, list(members(cls)), source)
         return form
 
     @classmethod
@@ -287,10 +283,8 @@ class Declared:
         if arn is None:
             raise errors.NotAnArnError(cls.declared.label, text, is_name=form.is_name(text))
         if not form.fits(arn):
-            fitting = (each.declared for each in every_type() if each.declared.arn and each.declared.arn.fits(arn))
-            raise errors.OtherArnError(
-                cls.declared.label, text, form.text, next((each.label for each in fitting), None)
-            )
+            types = [each.declared for each in every_type() if each.declared.arn and each.declared.arn.fits(arn)]
+            raise errors.OtherArnError(cls.declared.label, text, form.text, types[0].label if types else None)
         return arn
 
 

@@ -31,6 +31,23 @@ class Member:
     is_setting: bool = False  # whether it only says how the resource was made, which nothing refers to
     is_held: bool = True  # whether imports hold the items of the list
 
+    def write(self, ctx: SerializationContext, key: str, value: AnyJson) -> None:
+        if self.of:
+            ctx.write_object(key, value)
+        elif self.is_list:
+            ctx.write_string_list(key, value, held=self.is_held)
+        else:
+            ctx.write_string(key, value)
+
+    def read(self, ctx: DeserializationContext, key: str, *, resolved: bool) -> AnyJson:
+        if self.of:
+            return self.of.deserialize(ctx.read_object(key))
+        if self.is_list:
+            return ctx.read_string_list(key, held=self.is_held)
+        if self.is_setting:
+            return ctx.read_setting(key)
+        return ctx.read_string(key, allow_unresolved=not resolved)
+
 
 def text(
     attribute: str | None = None, *, form: str | None = None, says: str | None = None, dropped: str = "", **default: Any
@@ -106,22 +123,3 @@ def make_keyword_only(declared: type[Any]) -> None:
             follows_optional = True
         elif follows_optional:
             each.kw_only = True
-
-
-def write(ctx: SerializationContext, key: str, member: Member, value: AnyJson) -> None:
-    if member.of:
-        ctx.write_object(key, value)
-    elif member.is_list:
-        ctx.write_string_list(key, value, held=member.is_held)
-    else:
-        ctx.write_string(key, value)
-
-
-def read(ctx: DeserializationContext, key: str, member: Member, *, resolved: bool) -> AnyJson:
-    if member.of:
-        return member.of.deserialize(ctx.read_object(key))
-    if member.is_list:
-        return ctx.read_string_list(key, held=member.is_held)
-    if member.is_setting:
-        return ctx.read_setting(key)
-    return ctx.read_string(key, allow_unresolved=not resolved)
