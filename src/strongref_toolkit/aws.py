@@ -81,14 +81,8 @@ class Accounts:
         except CallFailedError as error:
             raise errors.NoWayInError(account, role, error.code) from None
         given = answer["Credentials"]
-        return Clients(
-            Session(
-                aws_access_key_id=given["AccessKeyId"],
-                aws_secret_access_key=given["SecretAccessKey"],
-                aws_session_token=given["SessionToken"],
-            ),
-            self._own.watch,
-        )
+        session = Session(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
+        return Clients(session, self._own.watch)
 
 
 class Where(NamedTuple):

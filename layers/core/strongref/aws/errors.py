@@ -18,11 +18,9 @@ class UnsupportedError(StrongRefError):
 
     def __str__(self) -> str:
         where = f" in {self.region}" if self.region else ""
-        way_out = (
-            "Give its complete primary identifier as the physical ID."
-            if self.action == "ListResources"
-            else "Its attributes cannot be looked up."
-        )
+        way_out = "Its attributes cannot be looked up."
+        if self.action == "ListResources":
+            way_out = "Give its complete primary identifier as the physical ID."
         return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
 
 

@@ -51,12 +51,8 @@ def unique_positions(resource_type: ResourceType, known: Mapping[str, str]) -> l
 
     These are the own part, and any other part if all the rest are known: siblings may share it.
     """
-    unknown = {position for position, part in enumerate(resource_type.identifier) if part not in known}
-    return [
-        position
-        for position in range(len(resource_type.identifier))
-        if position == resource_type.own or unknown <= {position}
-    ]
+    unknown = {at for at, part in enumerate(resource_type.identifier) if part not in known}
+    return [at for at in range(len(resource_type.identifier)) if at == resource_type.own or unknown <= {at}]
 
 
 def parts_agree(

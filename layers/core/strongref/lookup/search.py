@@ -113,14 +113,9 @@ class ResourceSearch:
         parent, _, own = physical_id.rpartition(SEPARATOR)
         derived = with_derived(self._type_name, {resource_type.identifier[0]: parent})
         from_id = {**derived, str(resource_type.own_part): own}
-        if not all(
-            matching.is_same_value(value, self._known[name], self._scope)
-            for name, value in from_id.items()
-            if name in self._known
-        ):
-            return self._only([])
-        arn = Arn.parse(parent)
-        if arn and not self._scope.may_contain(arn):
+        arn, given = Arn.parse(parent), from_id.keys() & self._known.keys()
+        agrees = all(matching.is_same_value(from_id[name], self._known[name], self._scope) for name in given)
+        if not agrees or (arn and not self._scope.may_contain(arn)):
             return self._only([])
         forms = [physical_id, *([f"{arn.resource_id}{SEPARATOR}{own}"] if arn else [])]
         for form in forms:

@@ -50,12 +50,14 @@ class When:
         """The definition of the combined condition; None if the template has it already."""
         if self.name is None or (self.name, True) in self.holds:
             return None
-        return _all(
-            [
-                {"Condition": condition} if true else {"Fn::Not": [{"Condition": condition}]}
-                for condition, true in self.order
-            ]
-        )
+        terms: list[Node] = []
+        for condition, true in self.order:
+            term = {"Condition": condition}
+            terms.append(term if true else {"Fn::Not": [term]})
+        while len(terms) > 1:
+            parts = [terms[start : start + _AND_MOST] for start in range(0, len(terms), _AND_MOST)]
+            terms = [{"Fn::And": part} if len(part) > 1 else part[0] for part in parts]
+        return terms[0]
 
 
 ALWAYS = When()
@@ -64,16 +66,5 @@ ALWAYS = When()
 def weakest(given: Collection[When]) -> list[When]:
     """Those that no other one covers, sorted."""
     different = set(given)
-    return sorted(
-        (each for each in different if not any(other != each and other.covers(each) for other in different)),
-        key=lambda when: when.order,
-    )
-
-
-def _all(terms: list[Node]) -> Node:
-    while len(terms) > 1:
-        terms = [
-            {"Fn::And": part} if len(part) > 1 else part[0]
-            for part in (terms[start : start + _AND_MOST] for start in range(0, len(terms), _AND_MOST))
-        ]
-    return terms[0]
+    left = [each for each in different if not any(other != each and other.covers(each) for other in different)]
+    return sorted(left, key=lambda when: when.order)

@@ -229,19 +229,10 @@ class ExportAttempt:
         elif self.event.request_type is not RequestType.DELETE:
             self.places.name(phase, planned, clock)
         recorded: list[Planned] = []
-        works = [
-            (
-                PlanExecutor(
-                    PatientWriter(at.fenced.store, at.fenced.clock, lag),
-                    export,
-                    partial(self._begun.append, at),
-                    partial(recorded.append, (at, plan)),
-                ),
-                at,
-                plan,
-            )
-            for plan, at in zip(plans, snapshots, strict=True)
-        ]
+        works: list[tuple[PlanExecutor, Snapshot, ExportPlan]] = []
+        for at, plan in zip(snapshots, plans, strict=True):
+            writer, begins = PatientWriter(at.fenced.store, at.fenced.clock, lag), partial(self._begun.append, at)
+            works.append((PlanExecutor(writer, export, begins, partial(recorded.append, (at, plan))), at, plan))
         try:
             for publishes in (True, False):
                 carry_out(

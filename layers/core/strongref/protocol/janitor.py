@@ -181,13 +181,12 @@ class Janitor:
             with tolerated(self.failed, failed, message, name):
                 store.delete([name])
         for key, (value, tags) in repairs.put_back.items():
-            with tolerated(self.failed, failed, message, scope.parameter_name(key)):
+            name = scope.parameter_name(key)
+            with tolerated(self.failed, failed, message, name):
                 try:
-                    store.create(scope.parameter_name(key), value.type, value.text, {**tags, **RESTORED})
+                    store.create(name, value.type, value.text, {**tags, **RESTORED})
                 except AlreadyExistsError:
-                    logger.info(
-                        "A missing value was put back by someone else", extra={"parameter": scope.parameter_name(key)}
-                    )
+                    logger.info("A missing value was put back by someone else", extra={"parameter": name})
         repairs.note_failures(failed)
         return repairs
 
@@ -281,26 +280,19 @@ class _Visit:
 
     def values(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the values and records of a scope, part by part."""
-        here, there = self._stored.get(scope, {}), self._recorded.get(scope, {})
+        here, there, path = self._stored.get(scope, {}), self._recorded.get(scope, {}), scope.path("exports")
+        message, at = "Exports could not be looked after", FencedStore(self.store, self.clock)
         self._claims, self._done, self._withdrawn = {}, [], set()
         for keys in _parts(sorted(scope.key(name) for name in here)):
-            mark = (scope.path("exports"), keys[-1] if keys else "")
+            mark = (path, keys[-1] if keys else "")
             if mark <= self.after:
                 self._done += keys
                 continue
             failed: list[Finding] = []
             repairs, busy = Repairs(), False
-            if not self._is_left_out(scope.path("exports"), failed):
-                with tolerated(
-                    self.janitor.failed,
-                    failed,
-                    "Exports could not be looked after",
-                    scope.path("exports"),
-                    records=scope.path("records"),
-                ):
-                    seen = self.janitor.see(
-                        FencedStore(self.store, self.clock), scope, here, there, self.inspector, keys
-                    )
+            if not self._is_left_out(path, failed):
+                with tolerated(self.janitor.failed, failed, message, path, records=scope.path("records")):
+                    seen = self.janitor.see(at, scope, here, there, self.inspector, keys)
                     dropped = self._index.dropped(scope, self.inspector) | self._removed(scope, seen)
                     seen = replace(seen, dropped=dropped)
                     add_claims(self._claims, seen.tags)

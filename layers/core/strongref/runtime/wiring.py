@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 from dataclasses import replace
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients, dns_suffix
@@ -69,12 +69,17 @@ class CustomResourceFunction(NamedTuple):
     outbox: Outbox
     side_by_side: SideBySide
 
-    @classmethod
-    def of(
-        cls,
+
+class _Process:
+    """What a function keeps from one invocation to the next, and what each of them gets of it."""
+
+    def __init__(self, limits: RateLimits) -> None:
+        self.clients, self.limiter = Clients(), RateLimiter(limits)
+        self.reinvoke = LambdaInvoker(self.clients.functions, self.limiter)
+
+    def custom_resource(
+        self,
         handle: Callable[[Event, Clock], Response],
-        clients: Clients,
-        limiter: RateLimiter,
         outbox: Outbox | None = None,
         side_by_side: SideBySide = in_turn,
     ) -> CustomResourceFunction:
@@ -83,53 +88,90 @@ class CustomResourceFunction(NamedTuple):
         from strongref.protocol.lag import ReadLag  # noqa: PLC0415
         from strongref.protocol.verification import EventVerifier  # noqa: PLC0415
 
-        hosts, stacks = ResponseHosts.from_environment(), partial(_stacks, clients, limiter)
-        verifier = EventVerifier(hosts, dns_suffix, stacks, ReadLag.from_environment())
-        return cls(handle, LambdaInvoker(clients.functions, limiter), verifier, outbox or Outbox(), side_by_side)
+        hosts = ResponseHosts.from_environment()
+        verifier = EventVerifier(hosts, dns_suffix, self.stacks, ReadLag.from_environment())
+        return CustomResourceFunction(handle, self.reinvoke, verifier, outbox or Outbox(), side_by_side)
+
+    def ports(self, account: str, clock: Clock, patience: Waits, side_by_side: SideBySide = in_turn) -> Ports:
+        # Not needed by lookups.
+        from strongref.protocol.lag import ReadLag  # noqa: PLC0415
+        from strongref.protocol.ports import Ports  # noqa: PLC0415
+        from strongref.protocol.time import Patience  # noqa: PLC0415
+
+        lag = ReadLag.from_environment()
+        return Ports(
+            stores=replace(self._stores, side_by_side=side_by_side),
+            stacks=self.stacks(account, clock),
+            patience=Patience(patience.under(lag), PAUSE, random.random),
+            token=partial(secrets.token_hex, 4),
+            lag=lag,
+        )
+
+    def stacks(self, account: str, clock: Clock) -> CloudFormationStacks:
+        from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
+
+        # The function runs in the account of its stack, so the clients have that account's credentials.
+        return CloudFormationStacks(self.clients.cloudformation, self.limiter, clock, account=account)
+
+    @cached_property
+    def _stores(self) -> Stores:
+        """The Parameter Stores: what they learn about regions is kept, too."""
+        from strongref.aws.parameter_store import Stores  # noqa: PLC0415 (not needed by lookups)
+
+        return Stores(self.clients.ssm, self.limiter)
+
+    def outbox(self) -> Outbox:
+        """What sends notices to the installation's event bus; without a bus, nothing is loaded for it."""
+        name = os.environ.get(EVENT_BUS)
+        if not name:
+            return Outbox()
+        from strongref.aws.event_bus import EventBus  # noqa: PLC0415 (not needed without a bus)
+
+        return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), self.clients.events).put)
 
 
 def exporter() -> CustomResourceFunction:
     from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
-    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
-    outbox = _outbox(clients)
+    process = _Process(RateLimits.from_environment())
+    outbox = process.outbox()
 
     def handle(event: Event, clock: Clock) -> Response:
-        ports = _ports(clients, limiter, event.stack_arn.account, clock, PATIENCE, in_threads)
+        ports = process.ports(event.stack_arn.account, clock, PATIENCE, in_threads)
         return Exporter(replace(ports, notify=outbox, later=outbox.later)).handle(event, clock)
 
-    return CustomResourceFunction.of(handle, clients, limiter, outbox, in_threads)
+    return process.custom_resource(handle, outbox, in_threads)
 
 
 def importer() -> CustomResourceFunction:
     from strongref.protocol.imports import Importer  # noqa: PLC0415 (as above)
 
-    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
+    process = _Process(RateLimits.from_environment())
 
     def handle(event: Event, clock: Clock) -> Response:
         patience = PATIENCE_TO_CREATE_AN_IMPORT if event.request_type is RequestType.CREATE else PATIENCE
-        ports = _ports(clients, limiter, event.stack_arn.account, clock, patience, in_threads)
-        return Importer(ports).handle(event, clock)
+        return Importer(process.ports(event.stack_arn.account, clock, patience, in_threads)).handle(event, clock)
 
-    return CustomResourceFunction.of(handle, clients, limiter, side_by_side=in_threads)
+    return process.custom_resource(handle, side_by_side=in_threads)
 
 
 def lookup() -> CustomResourceFunction:
     from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
-    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment())
+    process = _Process(RateLimits.from_environment())
 
     def finder(region: str, clock: Clock) -> Finder:
         # Not needed by a Delete.
         from strongref.aws.cloud_control import CloudControlApi, TaggingApi  # noqa: PLC0415
         from strongref.lookup.search import Finder  # noqa: PLC0415
 
+        clients, limiter = process.clients, process.limiter
         return Finder(
             CloudControlApi(clients.cloudcontrol, region, limiter, clock),
             TaggingApi(clients.tagging, region, limiter, clock),
         )
 
-    return CustomResourceFunction.of(ResourceLookup(finder).handle, clients, limiter)
+    return process.custom_resource(ResourceLookup(finder).handle)
 
 
 def janitor() -> ScheduledFunction:
@@ -137,58 +179,9 @@ def janitor() -> ScheduledFunction:
     from strongref.protocol.janitor import Janitor  # noqa: PLC0415 (as above)
     from strongref.runtime.schedule import ScheduledFunction  # noqa: PLC0415
 
-    clients, limiter = Clients(), RateLimiter(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
+    process = _Process(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
-        return Janitor(_ports(clients, limiter, account, clock, JANITOR_PATIENCE), region, account)
+        return Janitor(process.ports(account, clock, JANITOR_PATIENCE), region, account)
 
-    return ScheduledFunction(make, LambdaInvoker(clients.functions, limiter), _outbox(clients))
-
-
-def _outbox(clients: Clients) -> Outbox:
-    """What sends notices to the installation's event bus; without a bus, nothing is loaded for it."""
-    name = os.environ.get(EVENT_BUS)
-    if not name:
-        return Outbox()
-    from strongref.aws.event_bus import EventBus  # noqa: PLC0415 (as above)
-
-    return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), clients.events).put)
-
-
-def _ports(  # noqa: PLR0913, PLR0917 (what one invocation is made of)
-    clients: Clients,
-    limiter: RateLimiter,
-    account: str,
-    clock: Clock,
-    patience: Waits,
-    side_by_side: SideBySide = in_turn,
-) -> Ports:
-    """The ports of one invocation. The clients and the limiter live as long as the function."""
-    # Not needed by lookups.
-    from strongref.protocol.lag import ReadLag  # noqa: PLC0415
-    from strongref.protocol.ports import Ports  # noqa: PLC0415
-    from strongref.protocol.time import Patience  # noqa: PLC0415
-
-    lag = ReadLag.from_environment()
-    return Ports(
-        stores=replace(_stores(clients, limiter), side_by_side=side_by_side),
-        stacks=_stacks(clients, limiter, account, clock),
-        patience=Patience(patience.under(lag), PAUSE, random.random),
-        token=partial(secrets.token_hex, 4),
-        lag=lag,
-    )
-
-
-@cache
-def _stores(clients: Clients, limiter: RateLimiter) -> Stores:
-    """The Parameter Stores of a function. What they learn about regions is kept from one invocation to the next."""
-    from strongref.aws.parameter_store import Stores  # noqa: PLC0415 (not needed by lookups)
-
-    return Stores(clients.ssm, limiter)
-
-
-def _stacks(clients: Clients, limiter: RateLimiter, account: str, clock: Clock) -> CloudFormationStacks:
-    from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
-
-    # The function runs in the account of its stack, so the clients have that account's credentials.
-    return CloudFormationStacks(clients.cloudformation, limiter, clock, account=account)
+    return ScheduledFunction(make, process.reinvoke, process.outbox())
