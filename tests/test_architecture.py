@@ -46,7 +46,7 @@ COMMANDS = {
     "objects": {"terminal", "overview"},
     "manifests": {"terminal", "install"},
     "transform": {"terminal", "manifests"},
-    "check": {"terminal", "manifests", "transform"},
+    "check": {"terminal", "overview", "manifests", "transform"},
 }
 """By folder of the command line, which other ones it may import; none imports what stands directly in the package."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}

@@ -32,6 +32,7 @@ _COMMON = {
     "--region": "check",
     "--all-regions": "list",
     "--profile": "list",
+    "--debug": "list",
     "--account": "lookup",
     "--role": "lookup",
     "--output": "list",

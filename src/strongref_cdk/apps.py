@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
@@ -25,6 +26,7 @@ from strongref_objects.channels import Channel, CrossRegion, Parameters
 from strongref_objects.stack import Stack
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
+from strongref_toolkit.errors import NoWayInError
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
@@ -186,6 +188,8 @@ def at(construct: Construct) -> Iterator[None]:
     except ConstructError:
         raise
     except StrongRefError as error:
+        if isinstance(error, NoWayInError):  # A program has no options.
+            error = replace(error, option=f"the context value {ROLE_KEY}=")
         path = construct.node.path or "App" if hasattr(construct, "node") else type(construct).__name__
         raise ConstructError(path, error) from error
 

@@ -108,6 +108,7 @@ def _graph(commands: Commands) -> None:
 def _order(commands: Commands) -> None:
     order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
     order.add_argument("--delete", action="store_true", help="show the order of deletion")
+    order.add_argument("--format", choices=("sh",), help="print commands that deploy the outdated importers")
     add_options(order, add_regions, add_output, run="graph.command:show_order")
 
 

@@ -79,7 +79,8 @@ def _run(args: argparse.Namespace) -> int:
     module, _, function = args.run.partition(":")
     try:
         args.as_of = datetime.now(UTC)  # AWS has not answered yet, so the session's clock is this one, too.
-        sessions = [_session(args.profile)] if "profile" in args else []  # Without that option, no call is made.
+        # Without that option, no call is made.
+        sessions = [_session(args.profile, debug=args.debug)] if "profile" in args else []
         if given := getattr(args, "region", None):
             check_regions([given] if isinstance(given, str) else given)
         status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, *sessions)
@@ -91,9 +92,9 @@ def _run(args: argparse.Namespace) -> int:
     return status
 
 
-def _session(profile: str | None) -> ToolSession:
+def _session(profile: str | None, *, debug: bool) -> ToolSession:
     from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (as above)
 
     if profile:
         os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
-    return ToolSession.start(profile)
+    return ToolSession.start(profile, debug=debug)

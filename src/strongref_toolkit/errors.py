@@ -127,6 +127,7 @@ class NoWayInError(StrongRefError):
     account: str  # the account ID
     role: str | None = None  # the role's ARN; None if none was given
     code: str | None = None  # AWS's error code; None if nothing was called, since the role is in another account
+    option: str = "--role "  # how the caller gives a role, before its ARN
 
     def __str__(self) -> str:
         if self.role is not None and self.code is None:
@@ -137,7 +138,7 @@ class NoWayInError(StrongRefError):
         if self.role is None:
             return (
                 f"Account {self.account} is not the caller's own. Give the role to assume in it: "
-                f"--role arn:aws:iam::{PLACEHOLDER}:role/NAME ({PLACEHOLDER} stands for the account)."
+                f"{self.option}arn:aws:iam::{PLACEHOLDER}:role/NAME ({PLACEHOLDER} stands for the account)."
             )
         return f"{self.role} could not be assumed: {self.code}. Check its trust policy and the caller's sts:AssumeRole."
 

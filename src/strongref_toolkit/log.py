@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref.log import logger
-from strongref_toolkit.messages import message
+from strongref_toolkit.messages import message, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from strongref.untyped import Untyped
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 """What every record has: anything else is what the log line is about."""
@@ -24,6 +27,32 @@ def log_to_stderr() -> None:
             handler.stream = _Stderr()
             handler.setFormatter(_Lines())
             handler.setLevel(logging.WARNING)
+
+
+def log_calls(events: Untyped) -> None:
+    """Write a line for each call of a client, given its events: never what was sent or answered, which has values."""
+    events.register_first("before-call", _begin)
+    events.register_last("after-call", _end)
+    events.register_last("after-call-error", _fail)
+
+
+def _begin(context: dict[str, Any], **_: Untyped) -> None:
+    context["strongref"] = time.monotonic()
+
+
+def _end(model: Untyped, parsed: Untyped, context: dict[str, Any], **_: Untyped) -> None:
+    answer = parsed["ResponseMetadata"]
+    code = parsed.get("Error", {}).get("Code", answer["HTTPStatusCode"])
+    _tell_call(model.name, f"{code}, request {answer.get('RequestId', 'unknown')}", context)
+
+
+def _fail(exception: Exception, context: dict[str, Any], event_name: str, **_: Untyped) -> None:
+    _tell_call(event_name.rpartition(".")[2], type(exception).__name__, context)
+
+
+def _tell_call(action: str, end: str, context: dict[str, Any]) -> None:
+    seconds = time.monotonic() - context["strongref"]
+    tell("note", f"{action} in {context['client_region']}: {end}, {seconds:.2f} s")
 
 
 @contextmanager

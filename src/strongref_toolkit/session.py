@@ -26,10 +26,12 @@ from strongref.text import did_you_mean
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.clock import AwsClock
 from strongref_toolkit.errors import CallerDeniedError, UsageError
-from strongref_toolkit.log import log_to_stderr
+from strongref_toolkit.log import log_calls, log_to_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from strongref.untyped import Untyped
 
 
 FENCE_WAIT = 120.0
@@ -52,16 +54,23 @@ class ToolSession(NamedTuple):
     clock: Clock
 
     @classmethod
-    def start(cls, profile: str | None = None) -> ToolSession:
+    def start(cls, profile: str | None = None, *, debug: bool = False) -> ToolSession:
         """Start a session of this process.
 
         It uses botocore's own service models: the Lambda layer's cover only what the functions call.
 
-        The credentials of `profile` are used even if the environment has others, unlike with `AWS_PROFILE`.
+        The credentials of `profile` are used even if the environment has others, unlike with `AWS_PROFILE`. With
+        `debug`, each call is shown on standard error.
         """
         log_to_stderr()
         clock = AwsClock(_HOUR)
-        clients = Clients(Session(profile_name=profile), clock.watch)
+
+        def watch(events: Untyped) -> None:
+            clock.watch(events)
+            if debug:
+                log_calls(events)
+
+        clients = Clients(Session(profile_name=profile), watch)
         return cls(clients, RateLimiter(RateLimits.from_environment()), clock)
 
     def ports(

@@ -15,10 +15,11 @@ from constructs import Construct
 
 import strongref_cdk as shared
 from strongref.aws.clients import Clients
-from strongref_cdk import ResolveType, apps
+from strongref_cdk import ConstructError, ResolveType, apps
 from strongref_objects import types
 from strongref_objects.channels.texts import from_environment
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
+from strongref_toolkit.errors import NoWayInError
 from tests.support import cdk_apps, fake_cloudcontrol
 from tests.support.cdk_apps import ACCOUNT, EU
 from tests.support.cdk_kinds import ZONES
@@ -152,4 +153,7 @@ def test_the_app_s_context_says_the_role_and_the_context_file() -> None:
     app = cdk.App(context={apps.ROLE_KEY: "arn:aws:iam::ACCOUNT:role/reader", apps.CONTEXT_FILE_KEY: "x.json"})
     synthesis = apps.app_of(cdk_apps.stack(app, "Web", EU, ACCOUNT)).synthesis
     assert synthesis._role == "arn:aws:iam::ACCOUNT:role/reader"
+    told = f"Give the role to assume in it: the context value {apps.ROLE_KEY}=arn:aws:iam::ACCOUNT:role/NAME"
+    with pytest.raises(ConstructError, match=told), apps.at(app):
+        raise NoWayInError("222222222222")
     assert synthesis.context_file.path == Path("x.json")

@@ -120,7 +120,7 @@ def test_the_documented_options_are_those_of_the_commands() -> None:
     documented = set(re.findall("`(--[a-z-]+)", TEXT)) - of_others
     assert len(documented) >= 7
     assert documented <= arguments_of("install") | arguments_of("uninstall")
-    below = {"--region", "--all-regions", "--profile", "--stack", "--output"}
+    below = {"--region", "--all-regions", "--profile", "--debug", "--stack", "--output"}
     assert arguments_of("status") == below
     assert arguments_of("uninstall") == below | {"--bucket", "--purge", "--dry-run", "--yes"}
     assert {"install", "status", "uninstall"} < set(commands_of(parser_of()))

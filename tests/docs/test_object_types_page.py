@@ -87,7 +87,7 @@ def test_the_documented_permissions_are_those_of_the_types_that_are_read_and_lis
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     for watched in in_moto(monkeypatch, EU):
         tools = ToolSession(watched, limiter(), FakeClock())
-        monkeypatch.setattr(ToolSession, "start", lambda _, tools=tools: tools)
+        monkeypatch.setattr(ToolSession, "start", lambda _, tools=tools, **_more: tools)
         yield watched
 
 

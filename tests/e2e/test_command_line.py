@@ -346,7 +346,7 @@ def as_user(shell: Shell, world: World, name: str, statements: list[dict[str, An
 
 def test_the_graph_and_the_order_have_all_stacks(shell: Shell, world: World, tmp_path: Path) -> None:
     graph = shell.ask("graph")
-    (reference,) = [each for each in graph["references"] if each["producer"].endswith(f"/{world.producer}")]
+    (reference,) = [each for each in graph["references"] if each["producer"]["name"] == world.producer]
     assert (reference["keys"], reference["protection"]) == (["A", "Map.C"], "held")
     page = tmp_path / "graph.html"
     assert shell.run("graph", "--out", str(page)).status == 0

@@ -166,7 +166,7 @@ def test_from_the_wheel_to_a_refusal_and_back(emulator: Emulator, program: str, 
     assert objects(aws, EU) == uploaded
 
     status = json.loads(installer.expect(0, "status", *BOTH).out)
-    assert (status["healthy"], {each["version"] for each in status["regions"]}) == (True, {status["version"]})
+    assert (status["healthy"], {each["version"] for each in status["regions"]}) == (True, {status["strongref"]})
 
     _changed_in_one_region(installer)
     _removed(installer)
@@ -439,10 +439,10 @@ def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program
     status = json.loads(installer.expect(0, "status", *BOTH).out)
     assert [each["version"] for each in status["regions"]] == [None, None]
     would = installer.expect(0, "install", *BOTH, "--dry-run")
-    assert would.details(EU) == f"version unknown → {status['version']}\n{PROTECTION}"
+    assert would.details(EU) == f"version unknown → {status['strongref']}\n{PROTECTION}"
     upgraded = installer.expect(0, "install", *BOTH, "--parameter", "ReadLag=0")
     assert upgraded.regions == dict.fromkeys((US, EU), "updated")
-    assert aws.outputs(APPLICATION, EU)["Version"] == status["version"]
+    assert aws.outputs(APPLICATION, EU)["Version"] == status["strongref"]
     assert stored(aws) == before
     aws.deploy("network", exporting({"A": "2"}, consumer="web"), EU, "UPDATE_ROLLBACK_COMPLETE")
     assert "imported by stack web" in " ".join(aws.reasons("network", EU))

@@ -183,6 +183,8 @@ class NothingExportedError(StrongRefError):
                 if self.consumer
                 else "It exports to this consumer alone: leave Shared out."
             )
+        elif not self.known:
+            hint = "Exports to other accounts do not exist yet: export it in this account, and leave From.Account out."
         else:
             hint = (
                 f"Check the Export's Region ({self.region}) and Consumer"

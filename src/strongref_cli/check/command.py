@@ -223,9 +223,9 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
 
 
 _COLORS = {
-    f": {Verdict.ACCEPTED}$": "green",
-    f": ({Verdict.UNKNOWN}|{Verdict.LOST})$": "yellow",
-    f": {Verdict.REFUSED}$": "red",
+    f"(?<=: ){Verdict.ACCEPTED}$": "green",
+    f"(?<=: )({Verdict.UNKNOWN}|{Verdict.LOST})$": "yellow",
+    f"(?<=: ){Verdict.REFUSED}$": "red",
 }
 _ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, get_ident
 from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
+from strongref.contract.names import ExportScope
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
+from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import Clock, OnClock
 from strongref.refusals import HoldMissingError
+from strongref.text import some
 from strongref_cli.doctor.diagnosis import (
     DoctorFinding,
     Problem,
@@ -28,6 +31,7 @@ from strongref_cli.doctor.diagnosis import (
     unprotected,
     with_failures,
 )
+from strongref_cli.doctor.republishing import importers
 from strongref_cli.overview.graph import Unread
 from strongref_toolkit.threads import in_regions, in_threads
 
@@ -123,6 +127,7 @@ class Examination:
         by_hand = {each.parameter for each in problems if each.kind is FindingType.CHANGED_BY_HAND}
         problems += [each for each in outdated(values) if each.parameter not in by_hand]
         problems += unprotected(values)
+        problems = [self._with_importers(each) if each.kind is FindingType.RESTORED else each for each in problems]
         for each in read.values():
             problems += self._stored(each)
         changing = {(each.region, each.subject) for each in problems if each.parameter.startswith(FENCES)}
@@ -138,6 +143,17 @@ class Examination:
         explained, order = dict.fromkeys(with_failures(problems, failures)), list(Severity)
         found = sorted(explained, key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject))
         return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
+
+    def _with_importers(self, problem: Problem) -> Problem:
+        """A restored value with the stacks that should claim it again."""
+        scope = ExportScope.of("exports", problem.parameter)
+        if not scope:
+            return problem
+        recorded = RecordedExports.read(self.ports.stores(problem.region, self.clock), scope)
+        holds = recorded.holds([scope.key(problem.parameter)])
+        stacks = importers(self.ports, self.clock, problem.region, scope, holds)
+        step = f"its claims were lost; deploy {some([each.name for each in stacks], 5)} with another Revision"
+        return replace(problem, stacks=stacks, next_step=step) if stacks else problem
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
         """What the names and texts of a region's parameters show."""

@@ -88,21 +88,21 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
         lambda fenced: work(fenced[0]),
         busy=lambda fence: StillChangingError(str(scope.producer), str(fence)),
     )
-    importers = _importers(ports, clock, region, scope, published.holds(lost))
-    return Restored(region, scope, tuple(lost), importers, may_have_more=scope.consumer == SHARED)
+    found = importers(ports, clock, region, scope, published.holds(lost))
+    return Restored(region, scope, tuple(lost), found, may_have_more=scope.consumer == SHARED)
 
 
-def _importers(
+def importers(
     ports: Ports, clock: Clock, region: str, scope: ExportScope, holds: Collection[str]
 ) -> tuple[Participant, ...]:
     """The stacks that hold what these values name, and the consumer that they are exported to."""
     store = ports.stores(scope.producer.region, clock)
     names = [name for hold in holds for name in store.under(f"{HOLDS}/{hold.replace(':', '.')}", decrypted=False)]
     found = [hold for name in names if (hold := HoldParameter.of(name)) and hold.region == region]
-    importers = {Participant(hold.account, hold.region, hold.label) for hold in found}
+    stacks = {Participant(hold.account, hold.region, hold.label) for hold in found}
     if scope.consumer != SHARED and (info := ports.stacks.by_name(scope.consumer, region)):
-        importers.add(Participant(scope.producer.account, region, info.name))
-    return tuple(sorted(importers))
+        stacks.add(Participant(scope.producer.account, region, info.name))
+    return tuple(sorted(stacks))
 
 
 def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:

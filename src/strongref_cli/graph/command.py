@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
 from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.page import as_page
+from strongref_cli.graph.formats.script import as_script
 from strongref_cli.overview.exports import graph_of
 from strongref_cli.overview.graph import Order, delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
@@ -44,9 +45,13 @@ def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
 
 def show_order(args: argparse.Namespace, session: ToolSession) -> int:
     """Exit with 1 if stacks import from each other in a circle."""
+    if args.format and args.delete:
+        raise UsageError("--format sh lists what to deploy: leave --delete out")
     graph = _read(args, session)
     order = delete_order(graph) if args.delete else deploy_order(graph)
-    if args.output == "json":
+    if args.format:
+        put_out(as_script(order, graph).encode())
+    elif args.output == "json":
         put_out(order_as_json(order, graph).encode())
     else:
         table = _order_table(order, graph, "deleted" if args.delete else "deployed")

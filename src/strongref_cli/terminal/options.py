@@ -175,6 +175,7 @@ class Once(argparse.Action):
 
 def add_profile(command: argparse.ArgumentParser) -> None:
     command.add_argument("--profile", help="the AWS profile; by default AWS_PROFILE")
+    command.add_argument("--debug", action="store_true", help="show each call to AWS, without values")
 
 
 def add_account(command: argparse.ArgumentParser) -> None:

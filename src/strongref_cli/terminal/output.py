@@ -88,8 +88,8 @@ def as_text(table: TextTable) -> str:
 
     def styled(text: str) -> Text:
         found = Text(printable(text))
-        found.highlight_regex(rf"\b({'|'.join(_WRONG)})\b", "red")
-        found.highlight_regex(rf"\b({'|'.join(_LATE)})\b", "yellow")
+        for words, color in ((_WRONG, "red"), (_LATE, "yellow")):
+            found.highlight_regex(rf"(?<![\w-])({'|'.join(words)})(-\w+)*(?![\w-])", color)
         return found
 
     width = get_terminal_size().columns if is_terminal else UNBOUNDED

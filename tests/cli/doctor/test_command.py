@@ -66,6 +66,9 @@ def test_fix_repairs_what_is_safe_and_says_what_is_left(run: Run, account: Accou
         ("foreign", "action", "Mine of network for _shared"),
         ("restored", "action", "Alb.Arn of network for _shared"),
     ]
+    restored = json.loads(run("doctor", "--region", US, "--output", "json")[1])["findings"][1]
+    assert [each["name"] for each in restored["stacks"]] == ["shop"]
+    assert restored["nextStep"] == "its claims were lost; deploy shop with another Revision"
 
 
 def test_one_finding_needs_a_person(run: Run, account: Account) -> None:

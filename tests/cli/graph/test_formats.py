@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
 from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.page import as_page
+from strongref_cli.graph.formats.script import as_script
 from strongref_cli.overview.graph import Graph, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
 from strongref_cli.overview.texts import participant_document
@@ -175,6 +176,21 @@ def test_the_json_of_an_order_names_waves_and_cycles() -> None:
     assert document["cycles"] == [
         {"participants": list(map(participant_document, ends)), "chain": list(map(participant_document, (a, b, a)))}
         for ends in [(a, b)]
+    ]
+
+
+def test_what_is_outdated_is_a_script_in_the_order_of_deployment() -> None:
+    a, b, c = stack("a"), stack("b"), stack("c")
+    late = reference(b, c, "K", "L", outdated=("L",)), reference(c, a, "k", outdated=("k",))
+    graph = Graph((), (reference(a, stack("d")), *late), AS_OF)
+    assert as_script(deploy_order(graph), graph).splitlines() == [
+        "# Change the Revision of each Import before you deploy its stack.",
+        "",
+        "# Wave 2: c (eu-west-1, 111111111111) has an earlier L",
+        "aws cloudformation deploy --region eu-west-1 --stack-name c --template-file c.yaml",
+        "",
+        "# Wave 3: a (eu-west-1, 111111111111) has an earlier k",
+        "aws cloudformation deploy --region eu-west-1 --stack-name a --template-file a.yaml",
     ]
 
 

@@ -59,7 +59,7 @@ def aws() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         # The same for all tests: clients take time to be made.
         tools = ToolSession(Clients(boto3.Session()), limiter(), FakeClock())
-        patch.setattr(ToolSession, "start", lambda _: tools)
+        patch.setattr(ToolSession, "start", lambda _, **_more: tools)
         for _ in in_moto(patch, EU):
             for name in ("network", "other"):
                 target = PlainTarget(name, EU, OWN)

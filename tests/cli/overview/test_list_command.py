@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -181,3 +182,9 @@ def test_a_stack_may_be_called_all(run: Run, account: Account) -> None:
     assert [(each["consumer"], each["producer"]["name"]) for each in json.loads(out)["exports"]] == [
         ("all", "certificate")
     ]
+
+
+def test_debug_shows_calls_and_no_value(run: Run) -> None:
+    status, _, err = run("list", "--region", US, "--debug")
+    assert status == 0
+    assert re.search(r"^strongref: GetParametersByPath in us-east-1: 200, request \S+, \d\.\d\d s$", err, re.MULTILINE)
