@@ -52,9 +52,7 @@ class AwsCdkResolver(MarkedResolver):
         super().__init__()
         self._reader = TokenReader()
         given = None if app is None else self._reader.number(app.node.root)
-        self._outputs = AppOutputs(
-            self._reader, lambda: ToolSession.start().aws(region, role), given=given, attributes=attributes
-        )
+        self._outputs = AppOutputs(self._reader, lambda: ToolSession.start().aws(region, role), given, attributes)
 
     def begin(self) -> None:
         super().begin()

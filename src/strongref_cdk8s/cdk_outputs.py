@@ -5,6 +5,7 @@ CloudFormation returns what is deployed of these outputs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -37,15 +38,12 @@ class TokenReader(TreeTokenResolver):
     """Reads tokens of any number of CDK apps. A path in a tree begins with the app's number and a colon.
 
     References are read as paths: the CDK's own resolver returns the logical IDs of one stack.
-
-    Attributes:
-        apps: those that tokens have referred to.
-        references: the CDK's objects for all references that were read, by path and attribute.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.apps: list[Any] = []
+        self.apps: list[Any] = []  # those that tokens have referred to
+        # the CDK's objects for all references that were read, by path and attribute
         self.references: dict[tuple[str, str], Any] = {}
         # Some tokens need the stack that they are used in. This one is in an app of its own and is never written.
         with TemporaryDirectory() as folder:  # The CDK creates its output folder at once.
@@ -121,23 +119,15 @@ class DefinedOutput:
             return None
 
 
+@dataclass(eq=False)
 class AppOutputs:
-    """The outputs of all apps that tokens refer to."""
+    """The outputs of all apps that tokens refer to, for one run."""
 
-    def __init__(self, reader: TokenReader, aws: Callable[[], Aws], *, given: int | None, attributes: bool) -> None:
-        """Create one, for one run.
-
-        Args:
-            reader: reads tokens.
-            aws: returns AWS; called before the first call.
-            given: the number of the app to search for outputs of trees without references.
-            attributes: whether a reference without an output is looked up as an attribute.
-        """
-        self._reader = reader
-        self._make_aws = aws
-        self._given = given
-        self._attributes = attributes
-        self._defined: Memo[int, list[DefinedOutput]] = Memo()
+    reader: TokenReader
+    make_aws: Callable[[], Aws]  # called before the first call
+    given: int | None  # the number of the app to search for outputs of trees without references
+    attributes: bool  # whether a reference without an output is looked up as an attribute
+    _defined: Memo[int, list[DefinedOutput]] = field(default_factory=Memo, init=False)
 
     def forget(self) -> None:
         """Read the apps' outputs again; fetched values are kept."""
@@ -163,14 +153,14 @@ class AppOutputs:
 
     def needs_app(self, tree: Tree) -> bool:
         """Whether a tree refers to no resource, and no app was given to search for its output."""
-        return self._given is None and (is_of_its_stack(tree) or not list(references(tree)))
+        return self.given is None and (is_of_its_stack(tree) or not list(references(tree)))
 
     def as_in_its_stack(self, tree: Tree) -> Tree:
         """A tree with each reference as in the template of its own stack."""
         function = intrinsic(tree)
         if function and function[0] == REFERENCE:
             (found,) = references(tree)
-            reference = self._reader.references[found]
+            reference = self.reader.references[found]
             resolved: Tree = aws_cdk.Stack.of(reference.target).resolve(reference)
             return resolved
         if isinstance(tree, dict):
@@ -205,19 +195,19 @@ class AppOutputs:
         were read before.
         """
         own = self._stacks_of(tree)
-        numbers = range(len(self._reader.apps)) if own else [] if self._given is None else [self._given]
+        numbers = range(len(self.reader.apps)) if own else [] if self.given is None else [self.given]
         everywhere = [each for number in numbers for each in self._outputs(number)]
         yield from (each for each in everywhere if each.stack_path in own)
         if not (own and is_of_its_stack(tree)):
             yield from (each for each in everywhere if each.stack_path not in own)
 
     def _stacks_of(self, tree: Tree) -> set[str]:
-        return {str(aws_cdk.Stack.of(self._reader.references[each].target).node.path) for each in references(tree)}
+        return {str(aws_cdk.Stack.of(self.reader.references[each].target).node.path) for each in references(tree)}
 
     def _outputs(self, number: int) -> list[DefinedOutput]:
         def defined() -> list[DefinedOutput]:
-            constructs = self._reader.apps[number].node.find_all()
-            return [DefinedOutput(each, self._reader) for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
+            constructs = self.reader.apps[number].node.find_all()
+            return [DefinedOutput(each, self.reader) for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
 
         return self._defined.get(number, defined)
 
@@ -227,10 +217,10 @@ class AppOutputs:
 
     def _attribute(self, tree: Tree) -> Json:
         function = intrinsic(tree)
-        if not self._attributes or not function or function[0] != REFERENCE:
+        if not self.attributes or not function or function[0] != REFERENCE:
             raise Undetermined
         (found,) = references(tree)
-        name, region, account = _deployed(aws_cdk.Stack.of(self._reader.references[found].target))
+        name, region, account = _deployed(aws_cdk.Stack.of(self.reader.references[found].target))
         match self.as_in_its_stack(tree):
             case {"Ref": str(logical_id)} if "::" not in logical_id:
                 attribute = REF
@@ -242,7 +232,7 @@ class AppOutputs:
 
     @cached_property
     def _stack_outputs(self) -> StackOutputs:
-        return StackOutputs(self._make_aws())
+        return StackOutputs(self.make_aws())
 
     @cached_property
     def _stack_attributes(self) -> StackAttributes:

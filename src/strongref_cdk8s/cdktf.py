@@ -124,8 +124,8 @@ class CdkTfResolver(MarkedResolver):
         found = [
             (stack, output)
             for stack in self._stacks
-            for output in stack.outputs_of(expression)
-            if same(self._expressions.stack_of(output.value), owner)
+            for output in stack.outputs
+            if output.expression == expression and same(self._expressions.stack_of(output.value), owner)
         ]
         if not found:
             raise errors.NotAReferenceError(shown)
@@ -144,9 +144,8 @@ class CdkTfResolver(MarkedResolver):
         """The location of the state that has a reference: that of the reference's own stack."""
         if not self._stacks:
             if owner is not None and self._only is not None and not same(self._only, owner):
-                raise errors.SeveralStacksError(
-                    f"${{{reference}}}", [str(each.node.path) for each in (self._only, owner)]
-                )
+                stacks = [str(each.node.path) for each in (self._only, owner)]
+                raise errors.SeveralStacksError(f"${{{reference}}}", stacks)
             self._only = self._only or owner
             return str(self._state)
         if owner is not None:

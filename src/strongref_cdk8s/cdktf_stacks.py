@@ -103,16 +103,12 @@ class StackWithState:
         fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, _ADDRESSABLE))
         return any(self._expressions.expression(fqn) == f"${{{address}}}" for fqn in fqns)
 
-    def outputs_of(self, expression: str) -> list[DeclaredOutput]:
-        """The outputs that have this value."""
-        return [each for each in self._outputs if each.expression == expression]
-
     def forget(self) -> None:
         """Read the outputs again: the program may have changed them."""
-        self.__dict__.pop("_outputs", None)
+        self.__dict__.pop("outputs", None)
 
     @cached_property
-    def _outputs(self) -> list[DeclaredOutput]:
+    def outputs(self) -> list[DeclaredOutput]:
         outputs = (each for each in self.construct.node.find_all() if isinstance(each, cdktf.TerraformOutput))
         return [DeclaredOutput(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
 

@@ -14,12 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, ExportScope, Key
-from strongref_objects.base.errors import (
-    NameClashError,
-    NothingToImportError,
-    SecretPartsError,
-    SeveralStoredObjectsError,
-)
+from strongref_objects.base import errors
 from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, list_of, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.importing import ImportedObject, ValueReader
@@ -80,7 +75,7 @@ class StoredObject:
             key = "-".join(rest)
             other = written.setdefault((*path[: -len(rest)], key), path)
             if other != path:
-                raise NameClashError(shown(other), shown(path), key)
+                raise errors.NameClashError(shown(other), shown(path), key)
             at[key] = self.values[path]
         return whole
 
@@ -111,12 +106,12 @@ class StoredObject:
             stored = self.stored_path(path[1:])
             if stored in self.values:
                 if isinstance(self.values[stored], Secure):
-                    raise SecretPartsError(self.name, [shown(stored)])
+                    raise errors.SecretPartsError(self.name, [shown(stored)])
                 return self.values[stored]
             if any(each[: len(stored)] == stored for each in self.values):
                 return {}
             close = get_close_matches(shown(path[1:]), self.keys)
-            raise NothingToImportError(shown(path), self.origin, close)
+            raise errors.NothingToImportError(shown(path), self.origin, close)
 
         return ImportedObject(ValueReader(self.origin, look_up, joins_lists=self.joins_lists), (self.name,))
 
@@ -207,13 +202,13 @@ def choose(objects: Iterable[StoredObject], name: str, where: str) -> StoredObje
     candidates = list(objects)
     found = [each for each in candidates if each.has_name(name)]
     if not found:
-        raise NothingToImportError(name, where, get_close_matches(name, [each.name for each in candidates], 3))
+        raise errors.NothingToImportError(name, where, get_close_matches(name, [each.name for each in candidates], 3))
     if all(each.joins_lists for each in found):  # Several only if some export names are cut within the object's name.
         values = {path: value for each in found for path, value in each.values.items()}
         cut = tuple(full for each in found for full in each.cut)
         return replace(found[0], name=name, values=values, stored_path=partial(_path_in_exports, name), cut=cut)
     if len(found) > 1:
-        raise SeveralStoredObjectsError(name, [each.origin for each in found])
+        raise errors.SeveralStoredObjectsError(name, [each.origin for each in found])
     return found[0]
 
 

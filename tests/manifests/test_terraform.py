@@ -41,8 +41,8 @@ from tests.support.fake_ssm import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from strongref_manifests.terraform.addresses import Path as Path_
     from strongref_toolkit.json_values import Json
+    from strongref_toolkit.json_values import Path as Path_
 
 STATES = Path(__file__).parents[1] / "terraform"
 STORED, SHOWN = "site.tfstate", "site.show.json"

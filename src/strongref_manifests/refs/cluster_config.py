@@ -62,9 +62,8 @@ class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the c
         for each in found.values():
             each["value"] = value = str(each["value"]).strip()
             if not (value.isascii() and value.isprintable()):
-                raise ClusterConfigError(
-                    f"the credentials of {self.whose} have characters that no token has: is it the right file?"
-                )
+                problem = "have characters that no token has: is it the right file?"
+                raise ClusterConfigError(f"the credentials of {self.whose} {problem}")
         return found
 
 

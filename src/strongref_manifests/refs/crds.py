@@ -36,15 +36,10 @@ class Crds:
 
     A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
     check that themselves). So `required` is not known here.
-
-    Args:
-        documents: the file and the content of each CRD.
-
-    Raises:
-        GeneratorError: one of them is not a CRD, or has no schema.
     """
 
     def __init__(self, documents: Iterable[tuple[str, Manifest]]) -> None:
+        """Take the file and the content of each; `GeneratorError` if one is not a CRD, or has no schema."""
         self._specs = dict(_spec(source, document) for source, document in documents)
 
     def of(self, group: str) -> FieldShapes:
@@ -104,9 +99,8 @@ def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str
         schema = {**version["schema"]["openAPIV3Schema"]["properties"]["spec"]}  # a TypeError, if it is no map
         return (str(spec["group"]), str(spec["names"]["kind"])), schema
     except (KeyError, TypeError, AttributeError, StopIteration):
-        raise GeneratorError(
-            source, "spec.versions", "must have a stored version with a schema of spec (openAPIV3Schema)"
-        ) from None
+        problem = "must have a stored version with a schema of spec (openAPIV3Schema)"
+        raise GeneratorError(source, "spec.versions", problem) from None
 
 
 def fragments(generators: Iterable[Generator]) -> dict[str, Schema]:

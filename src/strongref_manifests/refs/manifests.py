@@ -53,14 +53,10 @@ def _objects(file: str, document: int, path: tuple[str | int, ...], content: Jso
 
 
 class ManifestObjects:
-    """Referenced objects that are in manifests.
-
-    Args:
-        *tiers: objects; where the same one is in several tiers, the first of these has it.
-        namespace: of objects that name none.
-    """
+    """Referenced objects that are in manifests; where the same one is in several tiers, the first of these has it."""
 
     def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Take the tiers, and the namespace of objects that name none."""
         self._tiers: list[dict[ObjectName, list[ManifestObject]]] = []
         for tier in tiers:
             known: dict[ObjectName, list[ManifestObject]] = defaultdict(list)

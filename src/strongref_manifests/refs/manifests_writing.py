@@ -16,17 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.refs.base import path_text
 from strongref_manifests.refs.errors import UnwritableReferenceError
-from strongref_manifests.text.nodes import (
-    COMMENT,
-    Collection,
-    Scalar,
-    TextEdit,
-    comments_between,
-    line_break,
-    line_of,
-    scalars_in,
-    spliced,
-)
+from strongref_manifests.text import nodes
+from strongref_manifests.text.nodes import COMMENT, Collection, Document, Node, Scalar, TextEdit
 from strongref_manifests.text.templates import canonical
 
 if TYPE_CHECKING:
@@ -34,7 +25,7 @@ if TYPE_CHECKING:
 
     from strongref_manifests.refs.resolution import Edit
     from strongref_manifests.text.manifests import Manifest
-    from strongref_manifests.text.nodes import Document, Node, Path
+    from strongref_toolkit.json_values import Path
 
 _NEAR = 1000
 """Characters in which the dash before an item of a list is looked for."""
@@ -97,7 +88,7 @@ def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
 
 
 def _text(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> str:
-    return spliced(manifest.text, [edit for _, edits in made for edit in edits])
+    return nodes.spliced(manifest.text, [edit for _, edits in made for edit in edits])
 
 
 def _misread(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> PlacedEdit:
@@ -111,7 +102,7 @@ def _misread(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextE
 
 def _error(manifest: Manifest, change: PlacedEdit) -> UnwritableReferenceError:
     entry = _document(manifest, change).entry(change.reference)
-    line = line_of(manifest.text, entry.start) if entry else None
+    line = nodes.line_of(manifest.text, entry.start) if entry else None
     return UnwritableReferenceError(change.whose, path_text((*change.edit.container, change.edit.reference_step)), line)
 
 
@@ -135,10 +126,10 @@ class _Writing:
         name = self.manifest.format.in_style(key, self._text, edit.step)
         field = [*self._emptied(), TextEdit(key.text_start, key.end, name)]
         if isinstance(edit.value, str):
-            self._check([key, node])
+            self._check(key, [node])
             return [*field, self._single(key, node, edit.value)]
         items = [entry.node for entry in node.entries] if isinstance(node, Collection) else []
-        self._check([key, *items])
+        self._check(key, items)
         counts = edit.counts or (1,) * len(edit.value)
         if not items or len(items) != len(counts):
             raise Unwritable
@@ -155,12 +146,11 @@ class _Writing:
             raise Unwritable  # it stands behind an alias
         return entry.key, entry.node
 
-    def _check(self, nodes: Sequence[Node]) -> None:
+    def _check(self, key: Node, references: Sequence[Node]) -> None:
         """Nothing stands around a key's references that what is written would be read with, and they are plain maps."""
-        key, *references = nodes
         at = key.end
         for node in references:
-            first = next(scalars_in(node), None)
+            first = next(nodes.scalars_in(node), None)
             if not isinstance(node, Collection) or not isinstance(node.value, dict) or not first:
                 raise Unwritable
             between, opening = (self._text[at : node.start], self._text[node.start : first.start])
@@ -209,19 +199,19 @@ class _Writing:
         dash = _DASH.search(COMMENT.sub("", self._text[max(0, start - _NEAR) : start]))
         if not dash:
             raise Unwritable
-        more = "".join(f"{line_break(self._text)}{dash[1]}- {other}" for other in others)
+        more = "".join(f"{nodes.line_break(self._text)}{dash[1]}- {other}" for other in others)
         return TextEdit(start, end, self._commented(reference, [], first) + more)
 
     def _commented(self, reference: Node, before: Sequence[str], written: str) -> str:
         """A value with the comments that stood before and within what it replaces."""
-        inside = comments_between(self._text, reference.start, reference.end, scalars_in(reference))
+        inside = nodes.comments_between(self._text, reference.start, reference.end, nodes.scalars_in(reference))
         comments = [*before, *inside]
         if not comments:
             return written
         line = self._text[self._text.rfind("\n", 0, reference.start) + 1 : reference.start]
         indent = line[: len(line) - len(line.lstrip())]
         # What follows in brackets would be part of the comment.
-        after = f"{line_break(self._text)}{indent}" if reference.flow else ""
+        after = f"{nodes.line_break(self._text)}{indent}" if reference.flow else ""
         return f"{written} {' '.join(comments)}{after}"
 
     def _written(self, reference: Node, value: str) -> str:

@@ -67,12 +67,7 @@ class _Type:
 
 
 class ApiModel:
-    """The fields of one service's kinds, as `base.FieldShapes`.
-
-    Args:
-        model: of the service.
-        generator: the content of the generator.yaml: its `operations` and `resources`.
-    """
+    """The fields of one service's kinds, as `base.FieldShapes`: by its model and the content of its generator.yaml."""
 
     def __init__(self, model: ServiceModel, generator: Mapping[str, Any]) -> None:
         self._model = model

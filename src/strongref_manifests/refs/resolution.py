@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from strongref.errors import StrongRefError
@@ -70,32 +70,22 @@ class ObjectResolution:
     ignored: tuple[StrongRefError, ...] = ()
 
 
+@dataclass(eq=False)
 class ReferenceResolver:
     """Resolves objects one after the other, and reads each referenced object once.
 
     The order does not matter: identifiers are read from the object in the cluster or in a manifest, not from the
     result of resolving it. So objects may also refer to each other in a circle.
-
-    Args:
-        kinds: those that generator.yaml files describe.
-        objects: where referenced objects are read.
-        values: where stacks' values are read; None if references to stacks are to be refused.
-        namespace: of objects whose manifest has none.
     """
 
-    def __init__(
-        self,
-        kinds: Iterable[Kind],
-        objects: ObjectSource,
-        values: ValueSource | None = None,
-        *,
-        namespace: str = "default",
-    ) -> None:
+    kinds: InitVar[Iterable[Kind]]  # those that generator.yaml files describe
+    objects: ObjectSource  # where referenced objects are read
+    values: ValueSource | None = None  # where stacks' values are read; None if references to stacks are to be refused
+    namespace: str = dataclasses.field(default="default", kw_only=True)  # of objects whose manifest has none
+
+    def __post_init__(self, kinds: Iterable[Kind]) -> None:
         self._kinds = {(kind.group, kind.name): kind for kind in kinds}
         self._groups = {kind.group for kind in self._kinds.values()}
-        self._objects = objects
-        self._values = values
-        self._namespace = namespace
         self._read: Memo[ObjectName, Manifest] = Memo()
 
     def resolve(self, manifest: Manifest) -> ObjectResolution:
@@ -104,15 +94,14 @@ class ReferenceResolver:
         An object of an unknown kind stays as it is, unless it is one of ACK's and has references anyway: then the
         generator.yaml of its group is missing or too old.
         """
-        subject = ObjectName.of(manifest, self._namespace)
+        subject = ObjectName.of(manifest, self.namespace)
         kind = self._kinds.get((subject.group, subject.kind))
         if kind is None and subject.group in self._groups:
             kind = Kind(subject.group, subject.kind, ())
         if kind is None:
             stray = next(find_references(manifest.get("spec")), None) if subject.group.endswith(ACK_GROUPS) else None
-            return ObjectResolution(
-                subject, problems=(errors.UnknownKindError(subject, path_text(stray)),) if stray else ()
-            )
+            unknown = (errors.UnknownKindError(subject, path_text(stray)),) if stray else ()
+            return ObjectResolution(subject, problems=unknown)
         checked = check(kind, subject, manifest)
         problems: list[StrongRefError] = list(checked.problems)
         edits: list[Edit] = []
@@ -149,24 +138,23 @@ class ReferenceResolver:
     def _object_value(self, location: FieldLocation, name: str) -> str:
         reference = location.field.reference
         key = ObjectName(reference.group, reference.resource, location.subject.namespace, name)
-        found = self._read.get(key, lambda: self._objects.get(key))
+        found = self._read.get(key, lambda: self.objects.get(key))
         _check_state(location, key, found)
         return _copied_value(location, key, found)
 
     def _stack_value(self, location: FieldLocation, path: DocumentPath, source: Mapping[str, Any]) -> tuple[str, ...]:
-        if self._values is None:
+        if self.values is None:
             problem = "names a stack, but no source of stacks' values was given"
             raise errors.InvalidReferenceError(location, path_text(path), problem, "Name an object in from.name")
-        value = self._values(source)
+        value = self.values(source)
         many = location.field.many
         several = tuple(value) if many and isinstance(value, list | tuple) else ()
         texts = (value,) if isinstance(value, str) else several
         if not texts or not all(isinstance(text, str) and text for text in texts):
             must_be = "a list of non-empty strings" if many else "one non-empty string"
             got = "an empty value" if value in ("", [], ()) else type_text(value)
-            raise errors.InvalidReferenceError(
-                location, path_text(path), f"must name {must_be}, got {got}", "Name another one"
-            )
+            problem = f"must name {must_be}, got {got}"
+            raise errors.InvalidReferenceError(location, path_text(path), problem, "Name another one")
         return texts
 
 

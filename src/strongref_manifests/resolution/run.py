@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref.text import cut
-from strongref_manifests.errors import (
-    LooksUnresolvedError,
-    NotEnabledError,
-    SeveralError,
-    TokenInKeyError,
-    TokenNotTextError,
-)
+from strongref_manifests import errors
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.tokens import TF, Token, TokenSource, parse, text_around, tokens_in
 
@@ -23,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from strongref_manifests.text.manifests import Manifest
-    from strongref_manifests.text.nodes import Path, Scalar
-    from strongref_toolkit.json_values import Json, Primitive
+    from strongref_manifests.text.nodes import Scalar
+    from strongref_toolkit.json_values import Json, Path, Primitive
 
 INSIDE = "inside a longer text"
 
@@ -53,8 +48,9 @@ class SchemeResolver:
         wanted: dict[str, dict[Token, None]] = {}
         for value in values:
             if isinstance(value, str):
-                for token in _readable(value):
-                    wanted.setdefault(token.scheme, {})[token] = None
+                with suppress(StrongRefError):  # One that is not valid is reported by `resolve`.
+                    for token in tokens_in(value):
+                        wanted.setdefault(token.scheme, {})[token] = None
         for scheme, tokens in wanted.items():
             if scheme in self._sources:
                 self._sources[scheme].prefetch(tokens)
@@ -73,39 +69,31 @@ class SchemeResolver:
         if len(parts) == 1 and isinstance(parts[0], Token):
             return self._fetch(parts[0])
         texts: list[str] = []
-        errors: list[StrongRefError] = []
+        failed: list[StrongRefError] = []
         for part in parts:
             try:
                 texts.append(as_text(str(part), self._fetch(part)) if isinstance(part, Token) else part)
             except StrongRefError as error:
-                errors.append(error)
-        if errors:
-            raise errors[0] if len(errors) == 1 else SeveralError(errors)
+                failed.append(error)
+        if failed:
+            raise failed[0] if len(failed) == 1 else errors.SeveralError(failed)
         return "".join(texts)
 
     def check_key(self, key: str) -> None:
         """Check that a key has no tokens, and in a strict run nothing like one: keys are not resolved."""
         for token in tokens_in(key):
-            raise TokenInKeyError(str(token))
+            raise errors.TokenInKeyError(str(token))
         self._check_strictly(text_around(key))
 
     def _check_strictly(self, value: Primitive) -> None:
         found = leftover(value) if self._strict else None
         if found:
-            raise LooksUnresolvedError(*found)
+            raise errors.LooksUnresolvedError(*found)
 
     def _fetch(self, token: Token) -> Json:
         if token.scheme not in self._sources:
-            raise NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
+            raise errors.NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
         return self._sources[token.scheme].fetch(token)
-
-
-def _readable(value: str) -> list[Token]:
-    """The tokens of a value; none if one is not valid: `resolve` reports that."""
-    try:
-        return tokens_in(value)
-    except StrongRefError:
-        return []
 
 
 def as_text(token: str, value: Json) -> str:
@@ -115,7 +103,7 @@ def as_text(token: str, value: Json) -> str:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     kind = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise TokenNotTextError(token, kind, INSIDE)
+    raise errors.TokenNotTextError(token, kind, INSIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +145,9 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
                     manifest.format.in_style(scalar, manifest.text, value)  # or raise that it cannot be
                     values[scalar] = value
             except StrongRefError as error:
-                errors = error.errors if isinstance(error, SeveralError) else [error]
+                several = error.errors if isinstance(error, errors.SeveralError) else [error]
                 path = path_text(scalar.path) or WHOLE
-                failures += [Failure(manifest.file, scalar.document, path, each) for each in errors]
+                failures += [Failure(manifest.file, scalar.document, path, each) for each in several]
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures

@@ -29,14 +29,13 @@ from strongref_manifests.text.templates import content
 from strongref_manifests.tokens import CFN_ATTR, Token, TokenSource, matched
 from strongref_toolkit.cloudformation import HIDDEN, NESTED_STACK, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
-from strongref_toolkit.json_values import mapping
+from strongref_toolkit.json_values import Json, mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources
     from strongref_toolkit.aws import Aws, Where
-    from strongref_toolkit.json_values import Json
 
 T = TypeVar("T")
 
@@ -71,9 +70,8 @@ class StackTemplates:
 
         There are none where a call to CloudFormation fails: they only help the lookup.
         """
-        known = {
-            name: self._known(where, stack, value) for name, value in self._given(where, stack, logical_id).items()
-        }
+        given = self._given(where, stack, logical_id)
+        known = {name: self._known(where, stack, value) for name, value in given.items()}
         return {name: value for name, value in known.items() if value is not None}
 
     def hidden(self, where: Where, stack: str, logical_id: str) -> list[str]:
@@ -100,9 +98,8 @@ class StackTemplates:
         return mapping(mapping(mapping(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
-        return self._templates.get(
-            (where, stack), lambda: template_of(CloudFormationReader(self._aws, where), stack) or {}
-        )
+        reader = CloudFormationReader(self._aws, where)
+        return self._templates.get((where, stack), lambda: template_of(reader, stack) or {})
 
     def _known(self, where: Where, stack: str, value: object) -> str | None:
         if isinstance(value, dict) and list(value) == [REF]:

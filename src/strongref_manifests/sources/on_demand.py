@@ -15,7 +15,7 @@ from strongref.contract.names import SHARED, Producer
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
 from strongref.memo import Memo
-from strongref.protocol.ports import BATCH
+from strongref.protocol.ports import BATCH, Store
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.tokens import ENV, EXPORT, SECRET, SSM, Token, TokenSource, matched
@@ -25,7 +25,6 @@ from strongref_toolkit.published_exports import PublishedExports
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json

@@ -86,12 +86,7 @@ _REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9]+)*)\.([A-Za-z0-
 
 
 class StackOutputs(TokenSource):
-    """The outputs of stacks, and the source of `cfn` tokens.
-
-    Attributes:
-        aws: what calls go through.
-        resources: those of stacks.
-    """
+    """The outputs of stacks, and the source of `cfn` tokens."""
 
     scheme = CFN
 

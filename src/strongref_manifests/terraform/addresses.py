@@ -18,14 +18,13 @@ from strongref_manifests.errors import BadAddressError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from strongref_toolkit.json_values import Path
+
 MANAGED = "managed"
 DATA = "data"
 
 Key: TypeAlias = "str | int | None"
 """Which of a resource's or a module's instances; None where it has neither `count` nor `for_each`."""
-
-Path: TypeAlias = "tuple[str | int, ...]"
-"""What leads into a value: names and keys of maps, positions in lists."""
 
 _IDENTIFIER = re.compile(r"[^\W\d][\w-]*")
 _STEP = re.compile(r'\.(?P<name>[^\W\d][\w-]*)|\.(?P<legacy>\d+)|\[(?P<index>\d+)\]|\["(?P<key>(?:[^"\\\n]|\\.)*)"\]')
@@ -160,9 +159,8 @@ def _resource(text: str, steps: tuple[_Step, ...]) -> tuple[TerraformResource, t
         raise BadAddressError(text, f"it is {what}, which no state holds; make it an output of the root module")
     mode = DATA if rest and rest[0] == DATA else MANAGED
     if modules and len(rest) == 1:
-        raise BadAddressError(
-            text, "it may be a module's output, which no state holds; make it an output of the root module"
-        )
+        problem = "it may be a module's output, which no state holds; make it an output of the root module"
+        raise BadAddressError(text, problem)
     (type_name, name), rest = _names(text, rest[mode == DATA :], "a resource's type", "a resource's name")
     key, rest = _key(rest)
     return TerraformResource(modules, mode, type_name, name, key), rest

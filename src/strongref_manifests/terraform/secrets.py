@@ -10,12 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from strongref.arns import is_arn
-from strongref_toolkit.json_values import Json, texts_in
+from strongref_toolkit.json_values import Json, Path, texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from strongref_manifests.terraform.addresses import Path
 
 _LIKE_A_SECRET = re.compile(
     r"(?:.*_)?(?:"

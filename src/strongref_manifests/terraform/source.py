@@ -24,9 +24,9 @@ from strongref_toolkit.errors import AwsCallError, os_problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from strongref_manifests.terraform.addresses import Path, TerraformOutput
+    from strongref_manifests.terraform.addresses import TerraformOutput
     from strongref_toolkit.aws import Aws
-    from strongref_toolkit.json_values import Json
+    from strongref_toolkit.json_values import Json, Path
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _S3 = re.compile(
@@ -109,9 +109,8 @@ def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
 def _object(where: str, aws: Callable[[], Aws]) -> bytes:
     found = _S3.fullmatch(where)
     if not found:
-        raise errors.StateNotReadError(
-            where, "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be"
-        )
+        problem = "it should look like s3://BUCKET/KEY, with @REGION and #ACCOUNT if need be"
+        raise errors.StateNotReadError(where, problem)
     bucket, key, region, account = found.group("bucket", "key", "region", "account")
     called = aws()
     try:

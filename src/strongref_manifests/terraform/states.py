@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.macro.template import too_deep
 from strongref_manifests.errors import TOO_DEEP, BadAddressError, NotAStateError
-from strongref_manifests.terraform.addresses import DATA, MANAGED, Path, TerraformOutput, TerraformResource, modules_in
+from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
 from strongref_manifests.terraform.secrets import secrets_in
+from strongref_toolkit.json_values import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.untyped import AnyJson
-    from strongref_toolkit.json_values import Json
+    from strongref_toolkit.json_values import Json, Path
 
 STATE_VERSION = 4
 SHOWN_FORMAT = "1."
@@ -134,7 +135,8 @@ def _module(module: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terra
             continue
         address = _address(resource, name, resource.get("index"), at)
         attributes = _of(dict, resource, "values", {}, at)
-        yield address, StateValue(attributes, frozenset(_true_in(resource.get("sensitive_values", {}))))
+        marked = (path for path, is_sensitive in values_in(resource.get("sensitive_values")) if is_sensitive is True)
+        yield address, StateValue(attributes, frozenset(marked))
     for child in _of(list, module, "child_modules", [], at):
         if not isinstance(child, dict):
             raise _MalformedError(f"{at}.child_modules does not have a state's form")
@@ -188,18 +190,6 @@ def _leading(path: Path, attributes: Json) -> Path:
         else:
             return path[: max(number, 1)]
     return path
-
-
-def _true_in(tree: object, above: Path = ()) -> Iterator[Path]:
-    """Where a tree of `sensitive_values` says true."""
-    if tree is True:
-        yield above
-    elif isinstance(tree, dict):
-        for name, below in tree.items():
-            yield from _true_in(below, (*above, name))
-    elif isinstance(tree, list):
-        for number, below in enumerate(tree):
-            yield from _true_in(below, (*above, number))
 
 
 def _of(kind: type[Any], given: object, name: str, default: object, at: str = "") -> AnyJson:

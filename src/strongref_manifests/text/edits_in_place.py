@@ -11,22 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.macro.edits import Addition, Renaming, Replacement
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.text.nodes import (
-    BLOCKS,
-    Scalar,
-    TextEdit,
-    comments_between,
-    entries_of,
-    line_break,
-    scalars_in,
-)
+from strongref_manifests.text import nodes
+from strongref_manifests.text.nodes import Entry, Node, Scalar, TextEdit
 from strongref_manifests.text.template_writing import block, flow, scalar
 from strongref_manifests.text.templates import TemplateEntry, TemplateText, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from strongref_manifests.text.nodes import Entry, Node, Path
+    from strongref_toolkit.json_values import Path
 
 _EMPTY = re.compile(r"""["']?\w+["']?[ ]*:(?:[ ]*(?:\{\s*\}|null|~))?""")
 """A section with nothing in it."""
@@ -49,7 +42,7 @@ class EditsInPlace:
     def __init__(self, template: TemplateText) -> None:
         self._template = template
         self._text = template.text
-        self._line_break = line_break(template.text)
+        self._line_break = nodes.line_break(template.text)
         self._comments: list[tuple[int, list[str]]] = []
 
     def renaming(self, change: Renaming) -> TextEdit:
@@ -82,7 +75,7 @@ class EditsInPlace:
             return TextEdit(start, end, "")
         start = self._above(path)[1] if moves else entry.start if entry.key else self._lead(path) - 1
         end = self._line_end(entry.end)
-        comments = [] if moves else comments_between(self._text, start, end, scalars_in(*entry))
+        comments = [] if moves else nodes.comments_between(self._text, start, end, nodes.scalars_in(*entry))
         lines = [f"{' ' * self._column(start)}{comment}" for comment in comments]
         begin = self._text.rfind("\n", 0, start)
         if begin >= 0:
@@ -95,10 +88,9 @@ class EditsInPlace:
 
         Such a line cannot begin within text of several lines, nor within what is replaced itself.
         """
-        scalars = (
-            [each for each in scalars_in(self._template.root) if each.style not in BLOCKS] if self._comments else []
-        )
-        spans = [sorted((each.start, each.end) for each in some) for some in (edits, scalars)]
+        scalars = nodes.scalars_in(self._template.root) if self._comments else ()
+        inline = [each for each in scalars if each.style not in nodes.BLOCKS]
+        spans = [sorted((each.start, each.end) for each in some) for some in (edits, inline)]
         for at, comments in self._comments:
             begin = self._line_start(at)
             while around := [found for each in spans if (found := _around(each, begin)) is not None]:
@@ -124,9 +116,9 @@ class EditsInPlace:
     def _error(self, path: Path, problem: str) -> ManifestError:
         return ManifestError(self._template.file, self._template.line(path), problem)
 
-    def _keep(self, at: int, start: int, end: int, *nodes: Node | None) -> None:
+    def _keep(self, at: int, start: int, end: int, *inside: Node | None) -> None:
         """Keep the comments of a part of the text, above the line of a character."""
-        if comments := comments_between(self._text, start, end, scalars_in(*nodes)):
+        if comments := nodes.comments_between(self._text, start, end, nodes.scalars_in(*inside)):
             self._comments.append((at, comments))
 
     def _lead(self, path: Path) -> int:
@@ -156,7 +148,7 @@ class EditsInPlace:
         if path not in self._template.entries:  # there is no such section yet
             addition = Addition((), str(path[0]), section)
             return self._after(self._template.root.entries, [addition], _RESOURCE_DEPTH - 1)
-        siblings = entries_of(self._template.entries[path].entry.node)
+        siblings = nodes.entries_of(self._template.entries[path].entry.node)
         return self._after(siblings, new, _RESOURCE_DEPTH) if siblings else self._filled(path, section)
 
     def _filled(self, path: Path, section: dict[str, Any]) -> TextEdit:
@@ -205,7 +197,10 @@ class EditsInPlace:
             return []
         entry = self._template.entries[origin].entry
         end = self._line_end(entry.end)
-        return [*self._above(origin)[0], *comments_between(self._text, entry.start, end, scalars_in(*entry))]
+        return [
+            *self._above(origin)[0],
+            *nodes.comments_between(self._text, entry.start, end, nodes.scalars_in(*entry)),
+        ]
 
     def _above(self, path: Path) -> tuple[list[str], int]:
         """The comments on the lines above a key that are as far indented as it, and where they, or it, begin.

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref_manifests.errors import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from strongref_toolkit.json_values import Json, Primitive
-
-Path: TypeAlias = tuple[str | int, ...]
-"""The keys and positions that lead to something in a document."""
+    from strongref_toolkit.json_values import Json, Path, Primitive
 
 COMMENT = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from strongref.macro.template import MACRO
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.edits_in_place import EditsInPlace
-from strongref_manifests.text.nodes import Path, spliced
+from strongref_manifests.text.nodes import spliced
 from strongref_manifests.text.templates import TemplateText, canonical
 from strongref_manifests.text.templates import content as read_content
 
 if TYPE_CHECKING:
     from strongref.macro.edits import TemplateEdits
+    from strongref_toolkit.json_values import Path
 
 _TRANSFORM = "Transform"
 

@@ -19,11 +19,12 @@ from strongref.macro.references import is_reference, stem
 from strongref.macro.template import mapped
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
-from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Path, Scalar, line_of
+from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Scalar, line_of
 from strongref_manifests.text.template_writing import Bare, scalar
 
 if TYPE_CHECKING:
     from strongref.untyped import AnyJson
+    from strongref_toolkit.json_values import Path
 
 _SPACE = "\ufeff \t\r\n"
 _RESOLVER = YAML(typ="safe", pure=True).resolver

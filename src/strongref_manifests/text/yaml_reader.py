@@ -7,16 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    DocumentStartEvent,
-    MappingStartEvent,
-    ScalarEvent,
-)
 from ruamel.yaml.scanner import Scanner
 
 from strongref.macro.template import DEPTH_LIMIT
@@ -26,7 +18,6 @@ from strongref_manifests.text.nodes import BLOCKS, Collection, Parsed, Scalar, T
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ruamel.yaml.events import Event
     from ruamel.yaml.tokens import ScalarToken
 
     from strongref.untyped import Untyped
@@ -79,18 +70,18 @@ class _Bounds:
         self._anchors: dict[str, _Size] = {}
         self._aliased = 0
 
-    def check(self, event: Event) -> str:
+    def check(self, event: events.Event) -> str:
         """What is wrong with the next event; empty if nothing is."""
         size = None
-        if isinstance(event, DocumentStartEvent):
+        if isinstance(event, events.DocumentStartEvent):
             self._around, self._anchors = [_Size()], {}
-        elif isinstance(event, CollectionStartEvent):
+        elif isinstance(event, events.CollectionStartEvent):
             self._around.append(_Size(anchor=event.anchor))
-        elif isinstance(event, CollectionEndEvent):
+        elif isinstance(event, events.CollectionEndEvent):
             size = self._around.pop()
-        elif isinstance(event, ScalarEvent):
+        elif isinstance(event, events.ScalarEvent):
             size = _Size(1 + len(event.value) // _TEXT, anchor=event.anchor)
-        elif isinstance(event, AliasEvent):
+        elif isinstance(event, events.AliasEvent):
             if any(each.anchor == event.anchor for each in self._around):
                 return f"the alias *{event.anchor} stands within what it stands for; write it out"
             size = replace(self._anchors.get(event.anchor, _Size()), anchor=None)
@@ -105,14 +96,14 @@ class _Bounds:
         return TOO_DEEP if deep else ""
 
 
-def bounded(events: Iterable[Event]) -> Iterator[Event]:
+def bounded(found: Iterable[events.Event]) -> Iterator[events.Event]:
     """The events of a text in YAML.
 
     Raises:
         BoundsError: it is nested too deeply, or its aliases stand for too much, or for what they stand in.
     """
     bounds = _Bounds()
-    for event in events:
+    for event in found:
         if problem := bounds.check(event):
             raise BoundsError(problem, event.start_mark.line + 1)
         yield event
@@ -202,9 +193,9 @@ def parse(file: str, text: str, explain: Callable[[str, int], str] = lambda _tex
     raise failed
 
 
-def _add(builder: TreeBuilder, event: Event, text: str, text_starts: dict[int, int]) -> None:
+def _add(builder: TreeBuilder, event: events.Event, text: str, text_starts: dict[int, int]) -> None:
     start, end = event.start_mark.index, event.end_mark.index
-    if isinstance(event, ScalarEvent):
+    if isinstance(event, events.ScalarEvent):
         text_start = text_starts[end] if event.value or event.style else end
         value = event.value if event.style is not None or event.tag is not None else plain_value(event.value)
         node = Scalar(
@@ -217,16 +208,16 @@ def _add(builder: TreeBuilder, event: Event, text: str, text_starts: dict[int, i
             style=event.style,
         )
         builder.add(node, event.value, event.anchor)
-    elif isinstance(event, CollectionStartEvent):
-        content: dict[str, Any] | list[Any] = {} if isinstance(event, MappingStartEvent) else []
+    elif isinstance(event, events.CollectionStartEvent):
+        content: dict[str, Any] | list[Any] = {} if isinstance(event, events.MappingStartEvent) else []
         brackets = bool(event.flow_style)
         opened = Collection(value=content, start=start, end=end, tag=event.tag, brackets=brackets)
         builder.add(opened, anchor=event.anchor)
-    elif isinstance(event, CollectionEndEvent):
+    elif isinstance(event, events.CollectionEndEvent):
         builder.close(end)
-    elif isinstance(event, AliasEvent):
+    elif isinstance(event, events.AliasEvent):
         builder.add_alias(event.anchor, start, end)
-    elif isinstance(event, DocumentStartEvent):
+    elif isinstance(event, events.DocumentStartEvent):
         builder.begin_document(start)
 
 

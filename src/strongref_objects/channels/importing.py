@@ -149,7 +149,7 @@ class ImportedObject:
             raise UnresolvedImportError(shown(path), self._reader.channel, reason)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ValueReader:
     """`ImportReader` of the values themselves, looked up while the template is made or at run time.
 
