@@ -74,13 +74,11 @@ class Accounts:
         arn = Arn.parse(role)
         if not arn or (arn.service, arn.account, arn.resource_type) != ("iam", account, "role"):
             raise errors.NoWayInError(account, role)
+        assume = self._own.sts(self._sts).assume_role
         try:
-            answer = self._caller.call(
-                "AssumeRole", self._own.sts(self._sts).assume_role, RoleArn=role, RoleSessionName="strongref"
-            )
+            given = self._caller.call("AssumeRole", assume, RoleArn=role, RoleSessionName="strongref")["Credentials"]
         except CallFailedError as error:
             raise errors.NoWayInError(account, role, error.code) from None
-        given = answer["Credentials"]
         session = Session(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
         return Clients(session, self._own.watch)
 

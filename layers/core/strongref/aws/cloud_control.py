@@ -69,9 +69,8 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
     """`reader.CloudControl` in AWS, for one account and region."""
 
     def get(self, type_name: str, identifier: str) -> Resource:
-        response = self._request(
-            "GetResource", lambda client: client.get_resource, {"TypeName": type_name, "Identifier": identifier}
-        )
+        request = {"TypeName": type_name, "Identifier": identifier}
+        response = self._request("GetResource", lambda client: client.get_resource, request)
         if response is None:
             raise errors.NoSuchResourceError(type_name, f"identifier {identifier}", self.region)
         return _resource(type_name, response["ResourceDescription"])

@@ -41,10 +41,8 @@ class ResponseHosts:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> ResponseHosts:
-        more = environment.get(VARIABLE, "").split(",")
-        return cls(
-            frozenset(host.strip().lower() for host in more if host.strip()), environment.get(ENDPOINT_VARIABLE, "")
-        )
+        more = (host.strip().lower() for host in environment.get(VARIABLE, "").split(","))
+        return cls(frozenset(filter(None, more)), environment.get(ENDPOINT_VARIABLE, ""))
 
     def accept(self, url: str, region: str, suffix: str, key: str) -> bool:
         """Whether a function of this region may respond at an event's URL.

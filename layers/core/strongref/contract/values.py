@@ -141,9 +141,8 @@ def _leaves(prop: str, above: tuple[str, ...], given: Mapping[str, object]) -> I
 def _value(where: str, leaf: object, secure: bool) -> Value:
     if isinstance(leaf, list):
         if secure:
-            raise BadRequestError(
-                where, "must be a string to be secure, got a list; join its items, or remove it from SecureKeys"
-            )
+            problem = "must be a string to be secure, got a list; join its items, or remove it from SecureKeys"
+            raise BadRequestError(where, problem)
         return _list(where, leaf)
     if not isinstance(leaf, str):
         raise BadRequestError(where, f"must be a string, a list of strings or a map, got {_came(leaf)}")

@@ -63,9 +63,8 @@ def _tags(prop: str, given: object) -> dict[str, str]:
             raise BadRequestError(prop, f"must have keys of 1 to {MAX_TAG_KEY} characters, got one of {len(key)}")
         tags[key] = properties.parse_text(f"{prop}.{key}", value)
         if len(tags[key]) > MAX_TAG_VALUE:
-            raise BadRequestError(
-                f"{prop}.{key}", f"must have at most {MAX_TAG_VALUE} characters, got {len(tags[key])}"
-            )
+            problem = f"must have at most {MAX_TAG_VALUE} characters, got {len(tags[key])}"
+            raise BadRequestError(f"{prop}.{key}", problem)
     return tags
 
 
@@ -179,8 +178,6 @@ class ResourceLookup:
             check_size(event, physical_id, data)
         except ResponseTooLargeError as error:
             largest = [name for name in error.names if name != IDENTIFIER] or error.names
-            named = request.attributes is not None
-            raise AttributesTooLargeError(
-                found.type_name, error.size, largest, named=named, alone=[*error.alone]
-            ) from None
+            named, alone = request.attributes is not None, [*error.alone]
+            raise AttributesTooLargeError(found.type_name, error.size, largest, named=named, alone=alone) from None
         return Response(physical_id, data)

@@ -47,9 +47,8 @@ class TemplateEdits:
 
     def apply(self, template: Template) -> dict[str, Node]:
         """The edited template, in the same order; unchanged parts are shared with the original."""
-        missing: Template = {
-            str(each.path[0]): {} for each in self.additions if each.path and not template.get(str(each.path[0]))
-        }
+        sections = [str(each.path[0]) for each in self.additions if each.path]
+        missing: Template = {name: {} for name in sections if not template.get(name)}
         changed: dict[str, Node] = self.rebuilt({**template, **missing}, ())
         return changed
 

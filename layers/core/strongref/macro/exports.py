@@ -85,10 +85,8 @@ def exports(parts: Iterable[ExportPart], *, hold: bool = True) -> tuple[list[Mac
 def _many_conditions(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
     conditions = {part.found.condition for part in group if part.found.condition}
     if len(conditions) > _MOST_CONDITIONS:
-        reason = (
-            f"must have at most {_MOST_CONDITIONS} conditions among the exports of one target, got {len(conditions)}"
-        )
-        yield BadPropertyError(group[0].at, f"{reason}; give some of them another Consumer")
+        most = f"must have at most {_MOST_CONDITIONS} conditions among the exports of one target"
+        yield BadPropertyError(group[0].at, f"{most}, got {len(conditions)}; give some of them another Consumer")
 
 
 def _resource(group: Sequence[ExportPart], hold: Node) -> dict[str, Node]:

@@ -84,9 +84,8 @@ def _problems(path: Path, given: Mapping[str, Node]) -> Iterator[TemplateError]:
         yield from _problems_of_origin((*path, FROM), given[FROM])
     yield from _ruled(path, given, OPTIONS)
     if as_sent(given.get("Shared")) == "true" and "Consumer" in given:
-        yield errors.BadPropertyError(
-            (*path, "Consumer"), "cannot be combined with Shared: true; remove one of the two"
-        )
+        problem = "cannot be combined with Shared: true; remove one of the two"
+        yield errors.BadPropertyError((*path, "Consumer"), problem)
 
 
 def _problems_of_origin(path: Path, origin: Node) -> Iterator[TemplateError]:

@@ -11,8 +11,6 @@ from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, Te
 from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
 from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function, loop, mentions
 
-_REFERENCE = "a reference, which is a map with From"
-
 
 @dataclass(frozen=True, slots=True)
 class ImportPlaceholder:
@@ -144,14 +142,12 @@ class _Scanner(TemplateScan):
             self._parsed(node, path, around)
         elif is_function(node) or isinstance(node, str | int | float):
             self.inside(node, path, around)
+        elif isinstance(node, list) and is_reference(node):
+            hint = f"for several, write {_several_of(path)}"
+            self.problems.append(WrongShapeError(path, described(node), "one reference", hint))
+            self._list(node, path, around)
         else:
-            nested = isinstance(node, list) and is_reference(node)
-            expected, hint = (
-                ("one reference", f"for several, write {_several_of(path)}") if nested else (_REFERENCE, "")
-            )
-            self.problems.append(WrongShapeError(path, described(node), expected, hint))
-            if nested:
-                self._list(node, path, around)
+            self.problems.append(WrongShapeError(path, described(node), "a reference, which is a map with From"))
 
     def _chosen(
         self,

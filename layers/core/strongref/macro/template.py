@@ -108,9 +108,8 @@ def loop(key: str, node: Node) -> Mapping[str, Node] | None:
 
 def mentions(node: Node, variable: str) -> bool:
     """Whether a value depends on the variable of a loop; keys of maps do not count."""
-    return any(
-        text == variable if is_ref else _in_text(variable).search(text) is not None for is_ref, text in _texts(node)
-    )
+    pattern = _in_text(variable)
+    return any(text == variable if is_ref else pattern.search(text) for is_ref, text in _texts(node))
 
 
 def sampled(node: Node, variables: Iterable[str]) -> Node:

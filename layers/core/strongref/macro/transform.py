@@ -62,9 +62,8 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     """
     resources = template.get(RESOURCES)
     if not isinstance(resources, Mapping):
-        raise errors.NotATemplateError(
-            "it has no Resources. StrongRef works only on whole templates, from their Transform section"
-        )
+        problem = "it has no Resources. StrongRef works only on whole templates, from their Transform section"
+        raise errors.NotATemplateError(problem)
     if deepest := too_deep(template):
         raise errors.TooDeepError(deepest, DEPTH_LIMIT)
     found = scan(template)
@@ -130,9 +129,8 @@ def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | M
     for each in made:
         if len(each.logical_id) > MAX_LOGICAL_ID:
             size = f"a logical ID must have at most {MAX_LOGICAL_ID} characters, got {len(each.logical_id)}"
-            yield errors.BadPropertyError(
-                (RESOURCES, each.logical_id), f"{size}; shorten the logical ID of the resource"
-            )
+            problem = f"{size}; shorten the logical ID of the resource"
+            yield errors.BadPropertyError((RESOURCES, each.logical_id), problem)
     count = len(resources) + len(made)
     if made and count > _MOST_RESOURCES >= len(resources):
         total = f"must be at most {_MOST_RESOURCES} resources, got {count} with {len(made)} Imports and Exports"

@@ -109,9 +109,8 @@ class ClaimRelease:
                 for scope in scopes:
                     self._delete_behind_fences({scope: keys[scope]}, unless_recorded=unless_recorded)
                 return
-            logger.warning(
-                "Exports were not cleaned up", extra={"scope": scopes[0].path("exports"), "error": str(error)}
-            )
+            about = {"scope": scopes[0].path("exports"), "error": str(error)}
+            logger.warning("Exports were not cleaned up", extra=about)
             self._untag(self._store, scopes[0], keys[scopes[0]])
 
     def _untag(self, store: Store, scope: ExportScope, keys: Collection[Key]) -> list[bool]:

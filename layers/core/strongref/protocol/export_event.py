@@ -56,9 +56,8 @@ class ExportEvent:
             unclear = () if leaving else readable_regions(event.properties, stack)
             if not leaving and not unclear and event.physical_id == own_id:
                 raise BadRequestError("Region", _UNCLEAR)
-            return cls(
-                export, destinations, Response(event.physical_id or own_id), unclear_regions=unclear, is_delete=True
-            )
+            response = Response(event.physical_id or own_id)
+            return cls(export, destinations, response, unclear_regions=unclear, is_delete=True)
         request = ExportRequest.parse(event.properties, stack)
         old_properties = event.old_properties
         former = None if old_properties is None else accepted(ExportRequest.parse, old_properties, stack)

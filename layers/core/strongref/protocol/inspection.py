@@ -215,6 +215,5 @@ class TagInspector:
 def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
     """The tags of values; None for one that has gone."""
     keys = list(keys)
-    return dict(
-        zip(keys, call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys]), strict=True)
-    )
+    found = call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
+    return dict(zip(keys, found, strict=True))

@@ -360,9 +360,8 @@ class _Visit:
         if not self.skip:
             return False
         self.skip = False
-        found.append(
-            Finding(FindingType.FAILED_CALL, path, (), "It takes longer than an invocation of the janitor may.")
-        )
+        why = "It takes longer than an invocation of the janitor may."
+        found.append(Finding(FindingType.FAILED_CALL, path, (), why))
         return True
 
 

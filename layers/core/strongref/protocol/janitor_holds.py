@@ -108,9 +108,8 @@ class HoldTender:
                 logger.warning("Too many values to look after their holds", extra={"path": scope.path("exports")})
                 return
             failed: list[Finding] = []
-            with tolerated(
-                self.failed, failed, "The holds of imports could not be looked after", scope.path("exports")
-            ):
+            message = "The holds of imports could not be looked after"
+            with tolerated(self.failed, failed, message, scope.path("exports")):
                 add_claims(claims, first.inspect_in_scope(self.ports.stores(self.region, self.clock), scope, unread))
             if failed:
                 yield after, tuple(failed)

@@ -186,9 +186,8 @@ class IndexTender:
         """The index of a region, read once."""
         if region not in self._entries:
             newer = self._newer.setdefault(region, {})
-            found = read_index(
-                self.ports.stores(region, self.clock).under(INDEX), lambda error: newer.update({error.name: error})
-            )
+            stored = self.ports.stores(region, self.clock).under(INDEX)
+            found = read_index(stored, lambda error: newer.update({error.name: error}))
             self._entries[region] = {at: entry for at, entry in found.items() if _is_of(at[0], entry)}
         return self._entries[region]
 
