@@ -15,14 +15,7 @@ from strongref_toolkit.errors import AwsCallError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mypy_boto3_cloudformation.type_defs import (
-        DescribeChangeSetOutputTypeDef,
-        ExportTypeDef,
-        StackEventTypeDef,
-        StackResourceDetailTypeDef,
-        StackResourceSummaryTypeDef,
-        StackTypeDef,
-    )
+    from mypy_boto3_cloudformation import type_defs
 
     from strongref_toolkit.aws import Aws, Where
 
@@ -55,14 +48,14 @@ class CloudFormationReader:
         self.aws = aws
         self.where = where
 
-    def stack(self, stack: str, called: str | None = None) -> StackTypeDef | None:
+    def stack(self, stack: str, called: str | None = None) -> type_defs.StackTypeDef | None:
         """What DescribeStacks returns for a stack; `called` is what errors call it."""
         for page in self._of("DescribeStacks", f"stack {called or stack}", StackName=stack):
-            found: StackTypeDef = page["Stacks"][0]
+            found: type_defs.StackTypeDef = page["Stacks"][0]
             return None if found["StackStatus"] == _DELETED else found
         return None
 
-    def stacks(self) -> Iterator[StackTypeDef]:
+    def stacks(self) -> Iterator[type_defs.StackTypeDef]:
         """All stacks, nested ones, too."""
         for page in self._pages("DescribeStacks", "all stacks"):
             yield from page["Stacks"]
@@ -75,14 +68,14 @@ class CloudFormationReader:
         pages = self._pages("ListStacks", "all stacks", StackStatusFilter=existing)
         return {each["StackName"]: each["StackId"] for page in pages for each in page["StackSummaries"]}
 
-    def resource(self, stack: str, logical_id: str) -> StackResourceDetailTypeDef | None:
+    def resource(self, stack: str, logical_id: str) -> type_defs.StackResourceDetailTypeDef | None:
         request = {"StackName": stack, "LogicalResourceId": logical_id}
         for page in self._of("DescribeStackResource", f"{logical_id} of stack {stack}", **request):
-            found: StackResourceDetailTypeDef = page["StackResourceDetail"]
+            found: type_defs.StackResourceDetailTypeDef = page["StackResourceDetail"]
             return None if found["ResourceStatus"] == _DELETED else found
         return None
 
-    def resources(self, stack: str) -> Iterator[StackResourceSummaryTypeDef]:
+    def resources(self, stack: str) -> Iterator[type_defs.StackResourceSummaryTypeDef]:
         for page in self._of("ListStackResources", f"stack {stack}", StackName=stack):
             yield from (each for each in page["StackResourceSummaries"] if each["ResourceStatus"] != _DELETED)
 
@@ -102,12 +95,12 @@ class CloudFormationReader:
         pages = self._of("GetTemplateSummary", f"stack {stack}", StackName=stack)
         return [each for page in pages for each in page.get("DeclaredTransforms", ())]
 
-    def change_set(self, stack: str, change_set: str) -> Iterator[DescribeChangeSetOutputTypeDef]:
+    def change_set(self, stack: str, change_set: str) -> Iterator[type_defs.DescribeChangeSetOutputTypeDef]:
         """The pages of a change set. What is not a list is the same on each of them."""
         request = {"StackName": stack, "ChangeSetName": change_set}
         return self._of("DescribeChangeSet", f"change set {change_set}", **request)
 
-    def exports(self) -> Iterator[ExportTypeDef]:
+    def exports(self) -> Iterator[type_defs.ExportTypeDef]:
         """All CloudFormation exports of the region, as their pages come."""
         for page in self._pages("ListExports", "exports"):
             yield from page["Exports"]
@@ -117,7 +110,7 @@ class CloudFormationReader:
         pages = self._of("ListImports", f"export {export}", ExportName=export)
         return sorted(name for page in pages for name in page["Imports"])
 
-    def events(self, stack: str) -> Iterator[StackEventTypeDef]:
+    def events(self, stack: str) -> Iterator[type_defs.StackEventTypeDef]:
         """What happened to a stack, the newest first, as the pages come."""
         for page in self._of("DescribeStackEvents", f"stack {stack}", StackName=stack):
             yield from page["StackEvents"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD, can_have_hold, hold_name, hold_output, hold_output_id
 from strongref.contract.names import short_hash
@@ -17,17 +18,10 @@ from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
-from strongref.macro.template import (
-    FOR_EACH,
-    IF,
-    NO_VALUE,
-    Node,
-    Path,
-    SharedProperties,
-    Template,
-    is_function,
-    make_id,
-)
+from strongref.macro.template import FOR_EACH, IF, NO_VALUE, is_function, make_id
+
+if TYPE_CHECKING:
+    from strongref.macro.template import Node, Path, SharedProperties, Template
 
 _MOST_CONDITIONS = 100
 """Each is a level of `Fn::If` in the Export, and its text grows with their square: to 300 KB here, of 1 MB allowed."""

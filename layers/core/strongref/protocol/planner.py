@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import ExportScope, Key, owner_tag
 from strongref.contract.record import Record, RequestStamp
+from strongref.protocol import plan
 from strongref.protocol.phases import ClaimPolicy
-from strongref.protocol.plan import (
-    CloseRecord,
-    Create,
-    Delete,
-    ExportPlan,
-    GiveUpOwnership,
-    Overwrite,
-    RemoveClaims,
-    TakeOwnership,
-    WriteRecord,
-)
 from strongref.protocol.ports import BATCH
 from strongref.protocol.stored_exports import ExportIdentity, Owner, StoredExports, ValueTags
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
@@ -73,7 +63,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     rewrite: Collection[Key] = (),
     stamp: RequestStamp | None = None,
     hold: str = "",
-) -> ExportPlan:
+) -> plan.ExportPlan:
     """Decide what one Export does in one scope.
 
     The record comes first, so that whatever is lost on the way comes back from it; new values come before old ones go.
@@ -88,41 +78,41 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
         *_in_use(stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
     )
     if refusals:
-        return ExportPlan(scope, refusals=refusals)
+        return plan.ExportPlan(scope, refusals=refusals)
     overwritten = {key: wanted[key] for key in found.changed if key not in found.retyped}
     overwritten |= {
         key: wanted[key] for key in rewrite if key in stored.stored and key in wanted and key not in found.changed
     }
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
     takes = [
-        TakeOwnership(key, value, export.tags)
+        plan.TakeOwnership(key, value, export.tags)
         for key, value in wanted.items()
         if key in tags
         and key not in found.retyped
         and not (stored.owned_by(export, key) and tags[key].owner is Owner.OURS)
     ]
-    gives = [GiveUpOwnership(key) for key in found.shared]
+    gives = [plan.GiveUpOwnership(key) for key in found.shared]
     former_hold = stored.hold if not hold else ""
     record = Record(export.stack, dict(wanted), hold, last=stamp, former_hold=former_hold, withdrawn=not wanted)
     opening, closing = _records(export, record, stored, found, retags=bool(takes or gives))
     instructions: list[Instruction] = [
         *opening,
-        *(RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
-        *(Overwrite(key, value, export.tags | stored.other_owners(key)) for key, value in overwritten.items()),
+        *(plan.RemoveClaims(key, claims) for key, claims in stale.items() if key in overwritten),
+        *(plan.Overwrite(key, value, export.tags | stored.other_owners(key)) for key, value in overwritten.items()),
         *takes,
         *_delete(found.retyped),
         *(
-            Create(key, wanted[key], export.tags | stored.other_owners(key) | dict(tags[key].claims))
+            plan.Create(key, wanted[key], export.tags | stored.other_owners(key) | dict(tags[key].claims))
             for key in found.retyped
         ),
-        *(Create(key, wanted[key], export.tags | stored.other_owners(key)) for key in found.missing),
+        *(plan.Create(key, wanted[key], export.tags | stored.other_owners(key)) for key in found.missing),
         *gives,
         *_delete(found.deleted),
         *closing,
     ]
     kept = found.claimed_drops | found.withdrawn if ClaimPolicy.KEEP in policy else {}
     unseen = tuple(_delete(found.unseen))
-    return ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale, unseen)
+    return plan.ExportPlan(scope, tuple(instructions), (), found.claimed_changes, kept, stale, unseen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,16 +220,16 @@ def _records(
     is_new = stored.own != record if record.values else bool(stored.own or found.claimed_drops)
     opening: list[Instruction] = []
     if retags:
-        opening.append(WriteRecord(own, replace(record, open=True, withdrawn=False), parts))
+        opening.append(plan.WriteRecord(own, replace(record, open=True, withdrawn=False), parts))
     elif stored.unreadable or is_new:
-        opening.append(WriteRecord(own, record, parts))
+        opening.append(plan.WriteRecord(own, record, parts))
     closing: list[Instruction] = []
     if retags or (left is None and opening):
-        closing.append(CloseRecord(own, left, parts))
+        closing.append(plan.CloseRecord(own, left, parts))
     elif left is None and stored.withdrawn:
-        closing.append(WriteRecord(own, None, parts))  # A withdrawal that died may have left more than its mark.
+        closing.append(plan.WriteRecord(own, None, parts))  # A withdrawal that died may have left more than its mark.
     opening += [
-        WriteRecord(logical_id, orphan if orphan.values else None, used.get(logical_id, frozenset()))
+        plan.WriteRecord(logical_id, orphan if orphan.values else None, used.get(logical_id, frozenset()))
         for logical_id, orphan in _smaller_orphans(record.values, stored).items()
     ]
     return opening, closing
@@ -256,6 +246,6 @@ def _smaller_orphans(wanted: Mapping[Key, Value], stored: StoredExports) -> dict
     return changed
 
 
-def _delete(keys: list[Key]) -> Iterator[Delete]:
+def _delete(keys: list[Key]) -> Iterator[plan.Delete]:
     for at in range(0, len(keys), BATCH):
-        yield Delete(tuple(keys[at : at + BATCH]))
+        yield plan.Delete(tuple(keys[at : at + BATCH]))
