@@ -10,14 +10,8 @@ import aws_cdk
 
 from strongref.contract.names import short_hash
 from strongref.errors import StrongRefError
+from strongref_cdk import errors
 from strongref_cdk.cdk_values import REFUSALS
-from strongref_cdk.errors import (
-    ConstructError,
-    ExportedElsewhereError,
-    NoStackError,
-    NotDeployedError,
-    RefusedByCdkError,
-)
 from strongref_cdk.target import CdkTarget, top_of
 from strongref_objects.base import DeserializationContext, ObjectCache
 from strongref_objects.base.errors import BadNameError, NothingToImportError, OwnExportError
@@ -82,7 +76,7 @@ def exporting(scope: Construct, name: str, via: Channel | None) -> Iterator[Stac
     for other in others.values():
         is_same_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
         if is_same_place and not same(other, stack):
-            raise ExportedElsewhereError(name, other.node.path)
+            raise errors.ExportedElsewhereError(name, other.node.path)
     for importer, weak in app.imports.get(where, {}).values():
         if same(top_of(importer), stack):
             raise OwnExportError(name, stack.stack_name)
@@ -118,7 +112,7 @@ def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -
         yield app.stack(stack), app.spelled.get((ref, where), name)
     except NothingToImportError as error:
         if others:
-            raise NotDeployedError(error.name, others[0].node.path) from error
+            raise errors.NotDeployedError(error.name, others[0].node.path) from error
         raise
     importers = app.imports.setdefault(where, {})
     importers[ref] = (stack, weak and importers.get(ref, (stack, True))[1])
@@ -151,10 +145,10 @@ def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:
     else:
         return
     what = f"to deploy {first.node.path}, which exports {name}, before {then.node.path}, which imports it"
-    raise RefusedByCdkError(what, problem)
+    raise errors.RefusedByCdkError(what, problem)
 
 
-_APPS: dict[str, AppExports] = {}
+_APPS = ObjectCache()
 
 
 def _own(scope: Construct) -> aws_cdk.Stack:
@@ -163,15 +157,12 @@ def _own(scope: Construct) -> aws_cdk.Stack:
             return aws_cdk.Stack.of(scope)
         except REFUSALS:
             pass
-    raise NoStackError
+    raise errors.NoStackError
 
 
 def app_of(scope: Construct) -> AppExports:
     root = scope.node.root
-    ref = reference(root)
-    if ref not in _APPS:
-        _APPS[ref] = AppExports(root)
-    return _APPS[ref]
+    return _APPS.get(reference(root), lambda: AppExports(root))
 
 
 def stack_of(scope: Construct) -> Stack:
@@ -185,13 +176,13 @@ def at(construct: Construct) -> Iterator[None]:
     """Report any error of strongref as a `ConstructError` with the construct's path."""
     try:
         yield
-    except ConstructError:
+    except errors.ConstructError:
         raise
     except StrongRefError as error:
         if isinstance(error, NoWayInError):  # A program has no options.
             error = replace(error, option=f"the context value {ROLE_KEY}=")
         path = construct.node.path or "App" if hasattr(construct, "node") else type(construct).__name__
-        raise ConstructError(path, error) from error
+        raise errors.ConstructError(path, error) from error
 
 
 class ConstructPlace(NamedTuple):

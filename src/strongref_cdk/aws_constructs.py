@@ -202,26 +202,20 @@ ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic,
 ROLE: ConstructKind[iam.IRole] = ConstructKind(types.Role, _role)
 CERTIFICATE: ConstructKind[acm.ICertificate] = ConstructKind(types.Certificate, _certificate)
 HOSTED_ZONE: ConstructKind[route53.IHostedZone] = ConstructKind(types.HostedZone, _hosted_zone)
-SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(
-    types.SecurityGroup,
-    _security_group,
-    get={
-        "allow_all_outbound": setting("allow_all_outbound", True),
-        "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
-    },
-)
+_OF_GROUPS = {
+    "allow_all_outbound": setting("allow_all_outbound", True),
+    "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
+}
+SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(types.SecurityGroup, _security_group, get=_OF_GROUPS)
 LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(
     types.Listener, _listener, get={"default_port": setting("port", None)}, check=_check_listener
 )
+_OF_BALANCERS = {
+    "security_group": _only("application load balancer", "security_group", lambda it: it.connections.security_groups),
+    "listener": _only("application load balancer", "listener", lambda it: it.listeners),
+}
 APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = ConstructKind(
-    types.ApplicationLoadBalancer,
-    _load_balancer,
-    get={
-        "security_group": _only(
-            "application load balancer", "security_group", lambda it: it.connections.security_groups
-        ),
-        "listener": _only("application load balancer", "listener", lambda it: it.listeners),
-    },
+    types.ApplicationLoadBalancer, _load_balancer, get=_OF_BALANCERS
 )
 CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(
     types.Cluster, _cluster, get={"has_ec2_capacity": late_setting("has_ec2_capacity")}, check=_check_cluster

@@ -22,13 +22,8 @@ _CDKTF = "a token of the CDK for Terraform"
 _MARKS = (
     (re.compile(r"(?<!\$)[$#&]\{TfToken\[[^\]\n]*\]?\}?|(?<!\{)\bTfToken\[[^\]\n]*\]?"), _CDKTF),
     (re.compile(r"(?<!\$)[$#]\{Token\[[^\]\n]*\]?\}?"), _CDK),
-    (
-        re.compile(
-            r"(?<!\$)[$#&]\{tftoken\[[a-z0-9:._-]+\.[0-9]+\]\}?|(?<!\{)\btftoken\[token\.[0-9]+\]", re.IGNORECASE
-        ),
-        _CDKTF,
-    ),
-    (re.compile(r"(?<!\$)[$#]\{token\[[a-z0-9:._-]+\.[0-9]+\]\}?", re.IGNORECASE), _CDK),
+    (re.compile(r"(?i)(?<!\$)[$#&]\{tftoken\[[a-z0-9:._-]+\.[0-9]+\]\}?|(?<!\{)\btftoken\[token\.[0-9]+\]"), _CDKTF),
+    (re.compile(r"(?i)(?<!\$)[$#]\{token\[[a-z0-9:._-]+\.[0-9]+\]\}?"), _CDK),
     (re.compile(r"\{\{resolve:[^}]*(?:\}\})?"), "a dynamic reference of CloudFormation"),
 )
 """A program that makes a name of a token may change the case of its letters."""

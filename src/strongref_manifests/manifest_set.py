@@ -103,9 +103,8 @@ class ClaimLedger:
 
     def add(self, names: Collection[str]) -> None:
         for page in _paged(sorted(names)):
-            self.store.create(
-                f"{self.path}/{self.token()}", ParameterType.STRING, json.dumps(page, separators=(",", ":")), {}
-            )
+            text = json.dumps(page, separators=(",", ":"))
+            self.store.create(f"{self.path}/{self.token()}", ParameterType.STRING, text, {})
 
     def replace(self, names: Collection[str]) -> None:
         """Make these its only names; none of them is missing at any moment."""
@@ -169,12 +168,10 @@ class ManifestSetClaims:
             clock = FencedClock(self.clock, posts[0].clock)
             return work(replace(self, ports=replace(self.ports, stores=stores), clock=clock))
 
-        sites = [(self.region, self.manifests.scope(self.region))]
-        name = self.manifests.name
-
         def busy(other: Fence) -> ManifestSetBusyError:
-            return ManifestSetBusyError(name, str(other))
+            return ManifestSetBusyError(self.manifests.name, str(other))
 
+        sites = [(self.region, self.manifests.scope(self.region))]
         return behind_fences(self.ports, self.clock, sites, self._holder, at, busy=busy)
 
     @property

@@ -67,17 +67,15 @@ def read_state(content: bytes, where: str) -> TerraformState:
         raise NotAStateError(where, "it is empty")
     try:
         given = json.loads(content)
-        deep = bool(too_deep(given))
-    except RecursionError:
-        deep = True
-    except ValueError:
-        raise NotAStateError(where, "it is not JSON") from None
-    problem = TOO_DEEP
-    if not deep:
-        try:
+        if not too_deep(given):
             return TerraformState(where, _held(given))
-        except _MalformedError as error:
-            problem = str(error)
+        problem = TOO_DEEP
+    except RecursionError:
+        problem = TOO_DEEP
+    except ValueError:
+        problem = "it is not JSON"
+    except _MalformedError as error:
+        problem = str(error)
     raise NotAStateError(where, problem)
 
 
