@@ -150,9 +150,11 @@ def _decode(parts: Mapping[int, Parameter]) -> StoredRecord:
     numbers, texts = frozenset(parts), {number: part.text for number, part in parts.items()}
     try:
         if 0 in parts:
-            _check_format(parts[0])
+            check_format(parts[0].name, json.loads(parts[0].text))
     except NewerFormatError as newer:
         return StoredRecord(None, torn=True, numbers=numbers, why=newer)
+    except (ValueError, RecursionError):
+        pass  # Nor can it be assembled.
     locked = next((part.locked for part in parts.values() if part.locked), None)
     record = _assemble(texts)
     if record and record.withdrawn:
@@ -162,14 +164,6 @@ def _decode(parts: Mapping[int, Parameter]) -> StoredRecord:
         return StoredRecord(None, torn, numbers, why=locked, without_secure=_assemble(texts, without_secure=True))
     spare = frozenset() if torn else numbers - _needed(texts.get(0))
     return StoredRecord(record, torn, numbers, spare)
-
-
-def _check_format(head: Parameter) -> None:
-    try:
-        stored = json.loads(head.text)
-    except (ValueError, RecursionError):
-        return
-    check_format(head.name, stored)
 
 
 def _needed(head: str | None) -> frozenset[int]:

@@ -23,7 +23,6 @@ from strongref.protocol.plan import (
     RemoveClaims,
     TakeOwnership,
     WriteRecord,
-    show,
 )
 from strongref.protocol.ports import BATCH, Store
 from strongref.protocol.side_by_side import in_turn
@@ -83,8 +82,15 @@ class PlanExecutor:
             MustWaitError: something of it exists; raised by a step's call.
         """
         report(self.writer.store.region, plan)
-        for step in _created(plan):
-            yield [partial(self._create_first, *each) for each in step]
+        scope, create = plan.scope, self._create_first
+        values = [each for each in plan.instructions if isinstance(each, Create)]
+        yield [partial(create, scope.parameter_name(each.key), each.value, each.tags) for each in values]
+        for each in plan.instructions:
+            if isinstance(each, WriteRecord) and each.record:
+                *tails, head = encode(each.record, each.used)
+                for parts in (tails, [head]):
+                    named = [(part_name(scope, each.logical_id, part.number), part) for part in parts]
+                    yield [partial(create, name, Value(part.kind, part.text), {}) for name, part in named]
 
     def _create_first(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         try:
@@ -143,23 +149,6 @@ class PlanExecutor:
             self.writer.store.delete([part_name(scope, logical_id, 0)])
 
 
-def _created(plan: ExportPlan) -> Iterator[list[tuple[str, Value, Mapping[str, str]]]]:
-    """The parameters of a plan that only creates: names, values and tags, in steps."""
-    yield [
-        (plan.scope.parameter_name(each.key), each.value, each.tags)
-        for each in plan.instructions
-        if isinstance(each, Create)
-    ]
-    for each in plan.instructions:
-        if isinstance(each, WriteRecord) and each.record:
-            *tails, head = encode(each.record, each.used)
-            for parts in (tails, [head]):
-                yield [
-                    (part_name(plan.scope, each.logical_id, part.number), Value(part.kind, part.text), {})
-                    for part in parts
-                ]
-
-
 def write_record(
     store: Store,
     scope: ExportScope,
@@ -197,5 +186,4 @@ def report(region: str, plan: ExportPlan) -> None:
     for message, claimed in (("A claimed value was changed", plan.propagated), ("A claimed value was kept", plan.kept)):
         for key, importers in claimed.items():
             logger.warning(message, extra={**where, "key": key, "importers": list(importers)})
-    logger.debug("The plan", extra={**where, "instructions": show(plan)})
     logger.info("Exports were written", extra={**where, **plan.counts()})

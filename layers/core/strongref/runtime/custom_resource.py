@@ -127,8 +127,6 @@ class _Invocation:
         """Run the use case, if CloudFormation waits for it, and respond with its result."""
         try:
             response = self._handled()
-        except EventRejectedError as error:
-            self._reject(error)
         except errors.UnfinishedError as error:
             self.continue_later(error)
         except errors.StrongRefError as error:
@@ -168,13 +166,6 @@ class _Invocation:
         (self._resource.side_by_side if creates else in_turn)([[check], [carry_out]])
         return responses[0]
 
-    def _reject(self, error: EventRejectedError) -> None:
-        """Finish without a response."""
-        with self._finish() as first:
-            if first:
-                _log_rejected(error)
-                self._counts[error.counted] += 1
-
     def ensure_response(self) -> None:
         """Respond if nothing has yet: crhelper swallows its own errors."""
         self.fail(errors.InternalError(RuntimeError.__name__, self._context.aws_request_id))
@@ -192,8 +183,12 @@ class _Invocation:
                     self._deliver(body, ResponseStatus.SUCCESS, response.reason)
 
     def fail(self, error: errors.StrongRefError) -> None:
+        """Respond that it failed; to an event that CloudFormation does not wait for, or not yet, not at all."""
         with self._finish() as first:
-            if first and isinstance(error, EventPendingError):
+            if first and isinstance(error, EventRejectedError):
+                _log_rejected(error)
+                self._counts[error.counted] += 1
+            elif first and isinstance(error, EventPendingError):
                 logger.info("An event is left to Lambda", extra={"error": str(error)})
                 self.error_to_raise = error
             elif first:
