@@ -37,9 +37,7 @@ def _vpc(at: ConstructPlace, vpc: types.Vpc, **options: Any) -> ec2.IVpc:
             f"{tier}_subnet_{name}": [items[number] for number in order] for name, items in lists.items() if items
         }
     given |= _names_of_groups({f"{tier}_subnet_names": given.pop(f"{tier}_subnet_names", []) for tier in there}, zones)
-    return ec2.Vpc.from_vpc_attributes(
-        at.scope, at.id, vpc_id=vpc.vpc_id, availability_zones=zones, **{**given, **options}
-    )
+    return ec2.Vpc.from_vpc_attributes(at.scope, at.id, vpc_id=vpc.vpc_id, availability_zones=zones, **given | options)
 
 
 def _by_zone(of_subnets: list[str], zones: list[str]) -> list[int] | None:

@@ -17,6 +17,7 @@ from strongref.contract.names import SHARED, ExportScope, Key
 from strongref_objects.base import errors
 from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, list_of, parameter_name, shown
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
+from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 from strongref_toolkit.published_exports import PublishedExports, export_scopes
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock, Patience
     from strongref.untyped import AnyJson
     from strongref_objects.base.names import Path
-    from strongref_objects.channels.cloudformation import StackExport
 
 _CUT = re.compile(r".*-[0-9a-f]{16}")
 

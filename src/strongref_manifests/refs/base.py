@@ -10,19 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from strongref_toolkit.json_values import mapping
+from strongref_toolkit.json_values import Path, mapping
 
 Manifest: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, as in YAML or JSON."""
-
-DocumentPath: TypeAlias = tuple[str | int, ...]
-"""Keys and positions from a document's root: `("spec", "routes", 0)`."""
 
 ACK_GROUPS = ".services.k8s.aws"
 """The end of the API groups of ACK's controllers."""
 
 
-def path_text(path: DocumentPath) -> str:
+def path_text(path: Path) -> str:
     """`spec.routes[0].gatewayRef`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
@@ -170,7 +167,7 @@ class FieldLocation:
 
     subject: ObjectName
     field: Field
-    container: DocumentPath  # the path of the map that has it
+    container: Path  # the path of the map that has it
 
     @property
     def identifier_text(self) -> str:

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
-from strongref_manifests.refs.base import ObjectName
+from strongref_manifests.refs.base import Manifest, ObjectName
 from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
 
 if TYPE_CHECKING:
-    from strongref_manifests.refs.base import Manifest
     from strongref_manifests.text.manifests import Manifest as File
-    from strongref_toolkit.json_values import Json
+    from strongref_toolkit.json_values import Json, Path
 
 DEFAULT_NAMESPACE = "default"
 """The namespace of an object whose manifest names none, unless the command is given another one."""
@@ -24,7 +23,7 @@ DEFAULT_NAMESPACE = "default"
 class ManifestObject:
     file: str  # the manifest's name
     document: int  # the number of its document, from 1
-    path: tuple[str | int, ...]  # the keys and positions that lead to it in its document, if that is a list of objects
+    path: Path  # the keys and positions that lead to it in its document, if that is a list of objects
     content: Manifest = field(repr=False)  # all of it
 
 
@@ -39,7 +38,7 @@ def objects_in(file: File) -> Iterator[ManifestObject]:
         yield from _objects(file.file, document.number, (), document.content)
 
 
-def _objects(file: str, document: int, path: tuple[str | int, ...], content: Json) -> Iterator[ManifestObject]:
+def _objects(file: str, document: int, path: Path, content: Json) -> Iterator[ManifestObject]:
     if not isinstance(content, Mapping):
         return
     kind, version, items = content.get("kind"), content.get("apiVersion"), content.get("items")

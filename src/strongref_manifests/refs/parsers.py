@@ -28,9 +28,8 @@ def read_map(given: Mapping[Any, Any], table: Table, within: str, *, others: boo
 def type_text(value: object) -> str:
     """The type of a value, without the value, which may be a secret: `a string`, `a list`."""
     types: dict[type, str] = {bool: "true or false", str: "a string", Mapping: "a map", list: "a list", tuple: "a list"}
-    return next(
-        (text for of, text in types.items() if isinstance(value, of)), "nothing" if value is None else "a number"
-    )
+    other = "nothing" if value is None else "a number"
+    return next((text for of, text in types.items() if isinstance(value, of)), other)
 
 
 def of_type(kind: type, expected: str) -> Parser:

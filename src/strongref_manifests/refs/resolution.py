@@ -19,10 +19,10 @@ from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectName, path_tex
 from strongref_manifests.refs.names import is_same
 from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
-from strongref_toolkit.json_values import mapping
+from strongref_toolkit.json_values import Path, mapping
 
 if TYPE_CHECKING:
-    from strongref_manifests.refs.base import DocumentPath, FieldLocation, Manifest, ObjectSource, ValueSource
+    from strongref_manifests.refs.base import FieldLocation, Manifest, ObjectSource, ValueSource
 
 _ANNOTATIONS = "services.k8s.aws/"
 _FINAL = (errors.ResourceReferenceTerminalError, errors.ResourceReferenceCrossNamespaceNotAllowedError)
@@ -35,7 +35,7 @@ class Edit:
     It replaces what the field had before, which can only have been an empty list.
     """
 
-    container: DocumentPath  # the path of the map that has both, from the document's root: `("spec", "routes", 0)`
+    container: Path  # the path of the map that has both, from the document's root: `("spec", "routes", 0)`
     reference_step: str  # the key to remove: `gatewayRef`
     step: str  # the key to set: `gatewayID`
     value: str | tuple[str, ...]  # a string or a list of strings
@@ -142,7 +142,7 @@ class ReferenceResolver:
         _check_state(location, key, found)
         return _copied_value(location, key, found)
 
-    def _stack_value(self, location: FieldLocation, path: DocumentPath, source: Mapping[str, Any]) -> tuple[str, ...]:
+    def _stack_value(self, location: FieldLocation, path: Path, source: Mapping[str, Any]) -> tuple[str, ...]:
         if self.values is None:
             problem = "names a stack, but no source of stacks' values was given"
             raise errors.InvalidReferenceError(location, path_text(path), problem, "Name an object in from.name")

@@ -14,9 +14,9 @@ from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import DocumentPath, Field, FieldLocation, Kind, Manifest, ObjectName, path_text
+from strongref_manifests.refs.base import Field, FieldLocation, Kind, Manifest, ObjectName, path_text
 from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map, type_text
-from strongref_toolkit.json_values import values_in
+from strongref_toolkit.json_values import Path, values_in
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""
@@ -37,7 +37,7 @@ _CONTAINER = {(False, True): "a map", (True, False): "a list of maps", (True, Tr
 class ReferenceTarget:
     """What one reference names."""
 
-    path: DocumentPath  # of its `from`
+    path: Path  # of its `from`
     name: str = ""  # of the object; empty for a stack's value
     stack: Mapping[str, Any] | None = None  # the whole `from` of a stack's value; None for an object
 
@@ -65,8 +65,8 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
     """Find an object's references, and everything that is wrong with them."""
     fields: list[FieldTargets] = []
     problems: list[errors.RefsError] = []
-    known: set[DocumentPath] = set()
-    wrong_types: set[DocumentPath] = set()
+    known: set[Path] = set()
+    wrong_types: set[Path] = set()
     referring = False
     spec = manifest.get("spec")
     for field in (each for each in kind.fields if each.can_refer):
@@ -91,7 +91,7 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
     return CheckedObject(tuple(fields), tuple(problems), referring=referring or bool(strays))
 
 
-def find_references(spec: object) -> Iterator[DocumentPath]:
+def find_references(spec: object) -> Iterator[Path]:
     """The paths in `spec` of what looks like a reference or a list of them, whatever the kind is."""
     for path, value in values_in(spec, ("spec",)):
         if isinstance(path[-1], str) and _looks_like_reference(path[-1], value):
@@ -104,7 +104,7 @@ def _looks_like_reference(key: str, value: object) -> bool:
     return key.endswith(("Ref", "Refs")) and isinstance(value, Mapping) and "from" in value
 
 
-def _strays(kind: Kind, spec: object) -> Iterator[DocumentPath]:
+def _strays(kind: Kind, spec: object) -> Iterator[Path]:
     """The paths of what looks like a reference, or is named almost like a reference field next to it and has a name."""
     for path, value in values_in(spec, ("spec",)):
         key = path[-1]
@@ -124,13 +124,13 @@ def _is_similar(kind: Kind, steps: tuple[str, ...], key: str) -> bool:
     return key.endswith(("Ref", "Refs")) and bool(get_close_matches(key, siblings, 1, SIMILAR))
 
 
-def _steps(path: DocumentPath) -> tuple[str, ...]:
+def _steps(path: Path) -> tuple[str, ...]:
     """The keys below `spec`, without positions in lists."""
     return tuple(step for step in path[1:] if isinstance(step, str))
 
 
 def _containers(
-    field: Field, subject: ObjectName, node: object, path: DocumentPath = ("spec",)
+    field: Field, subject: ObjectName, node: object, path: Path = ("spec",)
 ) -> Iterator[tuple[FieldLocation, Mapping[str, Any]] | errors.InvalidReferenceError]:
     """The maps that can have a field: one, or one for each item of the lists on its path; none if one is absent."""
     passed = sum(isinstance(step, str) for step in path) - 1
@@ -149,7 +149,7 @@ def _containers(
         yield from _containers(field, subject, node.get(step), (*path, step))
 
 
-def _allowed(field: Field, passed: int, path: DocumentPath) -> tuple[bool, bool]:
+def _allowed(field: Field, passed: int, path: Path) -> tuple[bool, bool]:
     """Whether a value on the path to a field may be a list, and a map; both if that is not known."""
     if not passed:
         return False, True
@@ -194,7 +194,7 @@ def _check(
     return targets, problems
 
 
-def _target(location: FieldLocation, path: DocumentPath, item: object) -> ReferenceTarget | errors.RefsError:
+def _target(location: FieldLocation, path: Path, item: object) -> ReferenceTarget | errors.RefsError:
     """What one reference names, or what is wrong with it."""
     if item is not None and not isinstance(item, Mapping):
         return _wrong_type(location, path, item, _ONE)
@@ -213,9 +213,7 @@ def _target(location: FieldLocation, path: DocumentPath, item: object) -> Refere
     return _object(location, path, given["name"], given["namespace"])
 
 
-def _object(
-    location: FieldLocation, path: DocumentPath, name: str, namespace: str
-) -> ReferenceTarget | errors.RefsError:
+def _object(location: FieldLocation, path: Path, name: str, namespace: str) -> ReferenceTarget | errors.RefsError:
     if not name:
         return errors.NamelessReferenceError(location, path[-1] if isinstance(path[-1], int) else None)
     if namespace and namespace != location.subject.namespace:
@@ -223,13 +221,11 @@ def _object(
     return ReferenceTarget((*path, "from"), name)
 
 
-def _wrong_type(
-    location: FieldLocation, path: DocumentPath, value: object, must_be: str
-) -> errors.InvalidReferenceError:
+def _wrong_type(location: FieldLocation, path: Path, value: object, must_be: str) -> errors.InvalidReferenceError:
     return errors.InvalidReferenceError(location, path_text(path), f"must be {must_be}, got {type_text(value)}")
 
 
-def _stray(kind: Kind, subject: ObjectName, path: DocumentPath) -> errors.RefsError:
+def _stray(kind: Kind, subject: ObjectName, path: Path) -> errors.RefsError:
     """What looks like a reference where the kind has none: below a map, of no field of the API, or misspelled."""
     steps = _steps(path)
     for field in kind.fields:

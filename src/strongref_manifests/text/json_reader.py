@@ -56,9 +56,8 @@ def _documents(file: str, text: str) -> Iterator[tuple[int, int]]:
         except RecursionError:
             failed = ManifestError(file, None, TOO_DEEP)
         except ValueError:
-            failed = ManifestError(
-                file, None, "it has a number that JSON does not know, or that is too long to be read"
-            )
+            problem = "it has a number that JSON does not know, or that is too long to be read"
+            failed = ManifestError(file, None, problem)
         else:
             yield start, at
             continue

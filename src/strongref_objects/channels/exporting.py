@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, cast
 
 from strongref.contract.values import parse_values
 from strongref.errors import BadRequestError
-from strongref_objects.base import errors
+from strongref_objects.base import Target, Text, errors
 from strongref_objects.base.names import Path, item_path, shown
 from strongref_objects.base.values import LAZY, Leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from strongref_objects.base import Target, Text
 
 
 @dataclass(frozen=True, slots=True)

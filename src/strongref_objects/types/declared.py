@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from strongref.arns import Arn
-from strongref_objects.base import errors
+from strongref_objects.base import DeserializationContext, SerializationContext, Text, errors
 from strongref_objects.base.values import kind_of_value
 from strongref_objects.types.arn_forms import ArnForm, check_location, check_text, fill, hashable, is_unresolved
 from strongref_objects.types.members import (
@@ -38,7 +38,7 @@ from strongref_objects.types.members import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from strongref_objects.base import DeserializationContext, ObjectCache, SerializationContext, Text
+    from strongref_objects.stack import Stack
 
 PARTS = "Parts"
 """The key under which an object of a type with optional members lists those that it has."""
@@ -51,12 +51,6 @@ class Declaration:
     label: str  # the type in words, as in `security group`
     type_name: str | None = None  # CloudFormation's type, as in `AWS::S3::Bucket`; None if it is not a resource
     arn: ArnForm | None = None  # the form of its ARNs; None if it has none
-
-
-class Scope(Protocol):
-    """Where objects are used: a stack."""
-
-    made: ObjectCache  # its objects
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(text, texts, part, setting))
@@ -203,7 +197,7 @@ class Declared:
         return cls.assembled_by(get, given, "its attributes in a template")
 
     @classmethod
-    def from_arn(cls, arn: Text, *, scope: Scope | None = None, **given: Any) -> Self:
+    def from_arn(cls, arn: Text, *, scope: Stack | None = None, **given: Any) -> Self:
         """The object of an existing resource, by its ARN. No AWS call is made; existence is not checked.
 
         Args:
@@ -231,7 +225,7 @@ class Declared:
         partition: Text | None = None,
         region: Text | None = None,
         account: Text | None = None,
-        scope: Scope | None = None,
+        scope: Stack | None = None,
         **given: Any,
     ) -> Self:
         """The object of an existing resource, by its name. No AWS call is made; existence is not checked.
@@ -266,7 +260,7 @@ class Declared:
         return cls.assembled_by(get, given, source)
 
     @classmethod
-    def _once(cls, scope: Scope | None, key: object, make: Callable[[], Self]) -> Self:
+    def _once(cls, scope: Stack | None, key: object, make: Callable[[], Self]) -> Self:
         return scope.made.get((cls, hashable(key)), make) if scope else make()
 
     @classmethod
