@@ -121,14 +121,13 @@ class Clients:
         )
         try:
             client = cast("Any", self._session).client(service, region_name=region, config=config)
-        except ValueError as error:
-            if isinstance(error, BotoCoreError):  # an invalid region
-                raise
-        else:
-            client.meta.events.register("before-parse", _refuse_what_is_not_from_aws)
-            self.watch(client.meta.events)
-            return client
-        raise BadEndpointError(service)
+        except BotoCoreError:  # an invalid region
+            raise
+        except ValueError:
+            raise BadEndpointError(service) from None
+        client.meta.events.register("before-parse", _refuse_what_is_not_from_aws)
+        self.watch(client.meta.events)
+        return client
 
 
 def _refuse_what_is_not_from_aws(response_dict: Mapping[str, Any], **_: object) -> None:

@@ -37,8 +37,5 @@ class LambdaInvoker:
         try:
             caller.call("Invoke", invoke, FunctionName=function, InvocationType="Event", Payload=payload)
         except CallFailedError as error:
-            failed = error
-        else:
-            return
-        failed.log("Invoke", region)
-        raise ReinvokeError(failed.code, left, unknown=failed.unknown)
+            error.log("Invoke", region)
+            raise ReinvokeError(error.code, left, unknown=error.unknown) from None

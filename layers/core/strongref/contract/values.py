@@ -158,11 +158,8 @@ def _list(where: str, items: list[object]) -> Value:
         if not item:
             raise BadRequestError(where, f"must have no empty items, got one as item {number}")
         if "," in item:
-            raise BadRequestError(
-                where,
-                f"must have items without commas, got one in item {number}: a StringList splits there. "
-                "Export the items as a map",
-            )
+            problem = f"must have items without commas, got one in item {number}: a StringList splits there"
+            raise BadRequestError(where, f"{problem}. Export the items as a map")
         if item != item.strip():
             raise BadRequestError(where, f"must have items without white space around them, got some in item {number}")
     return Value(ParameterType.STRING_LIST, _fit(where, ",".join(str(item) for item in items)))

@@ -139,11 +139,9 @@ def _way(given: Properties) -> str:
 def _check_account(way: str, identifier: str | None, stack: StackArn) -> None:
     arn = Arn.parse(identifier or "")
     if arn and arn.is_in_account_other_than(stack.account):
-        raise BadRequestError(
-            way,
-            f"must be in the stack's own account ({stack.account}), got an ARN of account {arn.account}. Deploy this "
-            "lookup in a stack of that account, and export what you need",
-        )
+        problem = f"must be in the stack's own account ({stack.account}), got an ARN of account {arn.account}"
+        way_out = "Deploy this lookup in a stack of that account, and export what you need"
+        raise BadRequestError(way, f"{problem}. {way_out}")
 
 
 def _region(given: str | None, arn: str | None, stack: StackArn) -> str:

@@ -92,8 +92,6 @@ class ReadLag:
         """Check that CloudFormation waits long enough; raises `BadRequestError`, with the least value, if not."""
         least = math.ceil(self.before_reading + 2 * self.after_writing + _WORK_SECONDS) if self.seconds else 0
         if timeout < least:
-            raise BadRequestError(
-                "ServiceTimeout",
-                f"must be at least {least} seconds, got {timeout:g}: changes wait for reads that lag by up to "
-                f"{self.seconds:g} seconds. Raise it, or leave it out",
-            )
+            why = f"changes wait for reads that lag by up to {self.seconds:g} seconds"
+            problem = f"must be at least {least} seconds, got {timeout:g}: {why}. Raise it, or leave it out"
+            raise BadRequestError("ServiceTimeout", problem)
