@@ -90,9 +90,8 @@ class AwsCdkResolver(MarkedResolver):
         try:
             result = evaluate(tree, self._outputs.value)
         except Undetermined:
-            raise OutputNotDefinedError(
-                self._shown(tree), is_list=isinstance(value, list), needs_app=self._outputs.needs_app(tree)
-            ) from None
+            is_list, needs_app = isinstance(value, list), self._outputs.needs_app(tree)
+            raise OutputNotDefinedError(self._shown(tree), is_list=is_list, needs_app=needs_app) from None
         if not isinstance(value, float):
             return result
         made = number(str(result))  # CloudFormation's outputs are text.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
@@ -124,14 +125,12 @@ class ClusterObjects:
         """Names of objects of a kind, to suggest one for a misspelled name; as many as the cluster returns."""
         found: list[str] = []
         after = ""
-        for _ in range(PAGES):
-            try:
+        with suppress(errors.RefsError):
+            for _ in range(PAGES):
                 names, after = self._ask(self._api.names, resource, key.namespace, after)
-            except errors.RefsError:
-                break
-            found += names
-            if not after:
-                break
+                found += names
+                if not after:
+                    break
         return found
 
 

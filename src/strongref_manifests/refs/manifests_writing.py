@@ -221,8 +221,7 @@ class _Writing:
 
 
 def _depth(node: Node) -> int:
-    below = [_depth(entry.node) for entry in node.entries] if isinstance(node, Collection) else []
-    return 1 + max(below, default=0) if isinstance(node, Collection) else 0
+    return 1 + max((_depth(entry.node) for entry in node.entries), default=0) if isinstance(node, Collection) else 0
 
 
 def _wanted(manifest: Manifest, changes: Sequence[PlacedEdit]) -> list[Any]:

@@ -116,11 +116,8 @@ class ReferenceResolver:
             problems = [each for each in problems if not isinstance(each, errors.ResourceReferenceOrIDRequiredError)]
             # A reference to a stack cannot stay: no controller resolves it.
             to_objects = all(target.stack is None for field in checked.fields for target in field.targets)
-            if (
-                to_objects
-                and problems
-                and all(isinstance(each, errors.FieldError) and each.is_upstream for each in problems)
-            ):
+            upstream = all(isinstance(each, errors.FieldError) and each.is_upstream for each in problems)
+            if to_objects and problems and upstream:
                 return ObjectResolution(subject, condition=condition, ignored=tuple(problems))
         return ObjectResolution(subject, () if problems else tuple(edits), tuple(problems), condition)
 

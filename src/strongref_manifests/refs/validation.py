@@ -179,12 +179,10 @@ def _check(
     path = (*location.container, field.reference_step)
     if field.many != isinstance(reference, list):
         return (), [*problems, _wrong_type(location, path, reference, _LIST if field.many else _ONE)]
-    items = (
-        {(*path, number): item for number, item in enumerate(reference)}
-        if isinstance(reference, list)
-        else {path: reference}
-    )
-    read = [_target(location, where, item) for where, item in items.items()]
+    if isinstance(reference, list):
+        read = [_target(location, (*path, number), item) for number, item in enumerate(reference)]
+    else:
+        read = [_target(location, path, reference)]
     problems += [each for each in read if isinstance(each, errors.RefsError)]
     targets = tuple(each for each in read if isinstance(each, ReferenceTarget))
     if field.hook and any(each.stack is None for each in targets):

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -96,11 +97,9 @@ class ParameterSource(TokenSource):
         wanted: dict[Where, list[str]] = {}
         for token in tokens:
             if _PARAMETER.fullmatch(token.reference):
-                try:
+                with suppress(StrongRefError):  # `fetch` reports it
                     where = self._aws.where(token.region, token.account)
-                except StrongRefError:  # `fetch` reports it
-                    continue
-                wanted.setdefault(where, []).append(token.reference)
+                    wanted.setdefault(where, []).append(token.reference)
         for where, names in wanted.items():
             unknown = [name for name in dict.fromkeys(names) if (where, name) not in self._known]
             rest = iter(name for name in unknown if ":" not in name)
@@ -124,14 +123,12 @@ class ParameterSource(TokenSource):
         wanted = {"Names": names, "WithDecryption": self._sensitive}
         try:
             answer = self._aws.call(where, "GetParameters", some(names, most=1), Clients.ssm, **wanted)
-        except AwsCallError as error:
-            if len(names) == 1 or error.code not in _DENIED:
-                self._known |= {(where, name): error for name in names}
-                return
-            for name in names:  # One that may not be read fails all that are asked for with it.
-                self._read(where, [name])
         except StrongRefError as error:
-            self._known |= {(where, name): error for name in names}
+            if isinstance(error, AwsCallError) and error.code in _DENIED and len(names) > 1:
+                for name in names:  # One that may not be read fails all that are asked for with it.
+                    self._read(where, [name])
+            else:
+                self._known |= {(where, name): error for name in names}
         else:
             self._known |= {(where, name): NoSuchParameterError(name, where.region) for name in names}
             for each in answer["Parameters"]:
@@ -191,24 +188,22 @@ def _field(text: str, key: str, name: str, region: str) -> Json:
         problem = _TOO_DEEP
     except ValueError:  # its text would be in the error
         pass
-    if not isinstance(held, dict):
-        raise SecretNotReadError(name, region, problem)
-    if key not in held:
-        raise SecretNotReadError(name, region, f"its JSON object has no key {key}")
-    value: Json = held[key]
-    if unfit := _unfit(value):
-        raise SecretNotReadError(name, region, unfit)
-    return value
+    if isinstance(held, dict):
+        value: Json = held.get(key)
+        problem = _unfit(value) if key in held else f"its JSON object has no key {key}"
+        if not problem:
+            return value
+    raise SecretNotReadError(name, region, problem)
 
 
-def _unfit(value: Json, depth: int = 0) -> str | None:
-    """Why a value cannot be written: Python reads more than JSON has, and deeper than it writes."""
+def _unfit(value: Json, depth: int = 0) -> str:
+    """Why a value cannot be written, or empty: Python reads more than JSON has, and deeper than it writes."""
     if isinstance(value, float) and not math.isfinite(value):
         return "it has a number there that is too large, or none"
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if below and depth == _DEEPEST:
         return _TOO_DEEP
-    return next((unfit for each in below if (unfit := _unfit(each, depth + 1))), None)
+    return next((unfit for each in below if (unfit := _unfit(each, depth + 1))), "")
 
 
 class EnvironmentSource(TokenSource):

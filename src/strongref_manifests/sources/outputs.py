@@ -15,8 +15,6 @@ from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
     from strongref_toolkit.aws import Aws, Where
@@ -104,13 +102,16 @@ class StackOutputs(TokenSource):
             NoWayInError: there is no role to assume in that account.
             UnknownCallerError: STS does not say whose credentials these are.
         """
+        name, *logical_ids = stack.split(".")
         try:
             where = self.aws.where(region, account)
-            outputs = self._outputs(where, stack)
+            found = self.resources.nested(where, name, logical_ids)
+            described = self.resources.description(where, found, stack)
         except StackNotFoundError as error:
             raise OutputNotFetchedError(key, stack, hint=str(error)) from None
         except (AwsCallError, NotAStackError, ResourceNotFoundError) as error:
             raise OutputNotFetchedError(key, stack, str(error)) from None
+        outputs = {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
         if key not in outputs:
             raise OutputNotFetchedError(key, stack)
         return outputs[key]
@@ -118,9 +119,3 @@ class StackOutputs(TokenSource):
     def fetch(self, token: Token) -> str:
         stack, key = matched(token, _REFERENCE).groups()
         return self.value(stack, key, token.region, token.account)
-
-    def _outputs(self, where: Where, stack: str) -> Mapping[str, str]:
-        name, *logical_ids = stack.split(".")
-        found = self.resources.nested(where, name, logical_ids)
-        described = self.resources.description(where, found, stack)
-        return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
