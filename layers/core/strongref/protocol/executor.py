@@ -100,8 +100,11 @@ class PlanExecutor:
 
     def _execute(self, scope: ExportScope, instruction: Instruction) -> None:
         match instruction:
-            case CloseRecord(logical_id, record, used):
-                self._close_record(scope, logical_id, record, used)
+            case CloseRecord(logical_id, Record() as record, used):
+                head = encode(record, used)[-1]  # It is complete now; the other parts are the same.
+                self.writer.store.overwrite(part_name(scope, logical_id, head.number), head.kind, head.text)
+            case CloseRecord(logical_id):
+                self.writer.store.delete([part_name(scope, logical_id, 0)])
             case Create(key, value, tags):
                 self._create(scope.parameter_name(key), value, tags)
             case Overwrite(key, value, tags):
@@ -139,14 +142,6 @@ class PlanExecutor:
     def _overwrite(self, name: str, value: Value, tags: Mapping[str, str]) -> None:
         if self.writer.store.overwrite(name, value.type, value.text) == 1:
             self.writer.tag(name, tags)  # it had just gone, and came back without an owner
-
-    def _close_record(self, scope: ExportScope, logical_id: str, record: Record | None, used: frozenset[int]) -> None:
-        """Write the head again, complete now; the other parts are the same."""
-        if record:
-            head = encode(record, used)[-1]
-            self.writer.store.overwrite(part_name(scope, logical_id, head.number), head.kind, head.text)
-        else:
-            self.writer.store.delete([part_name(scope, logical_id, 0)])
 
 
 def write_record(
