@@ -7,20 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.index import (
-    DENIED,
-    DROPPED,
-    FORGOTTEN,
-    INDEX,
-    IndexEntry,
-    Place,
-    encode_hold,
-    encode_place,
-    index_name,
-    names_of,
-    path_of,
-    read_index,
-)
+from strongref.contract import index
 from strongref.contract.values import ParameterType
 from strongref.errors import AlreadyExistsError, StoreError, StrongRefError, UnfinishedError
 from strongref.log import logger
@@ -41,21 +28,21 @@ class ExportIndex:
     store: Store  # of the Export's own region
     export: ExportIdentity
 
-    def read(self) -> IndexEntry:
+    def read(self) -> index.IndexEntry:
         """The entry; an empty one if there is none of this stack. Raises `NewerFormatError`."""
-        found = self.store.under(f"{INDEX}/{self.export.producer.stack}")
+        found = self.store.under(f"{index.INDEX}/{self.export.producer.stack}")
         own = {name: each for name, each in found.items() if f"{name}/".startswith(f"{self._name}/")}
-        return read_index(own).get((self._name, self.export.stack), IndexEntry(self.export.stack))
+        return index.read_index(own).get((self._name, self.export.stack), index.IndexEntry(self.export.stack))
 
-    def create(self, places: Iterable[Place], hold: str, at: datetime, check: Callable[[], None]) -> None:
+    def create(self, places: Iterable[index.Place], hold: str, at: datetime, check: Callable[[], None]) -> None:
         """Name the first places of an Export, before they get values, beside a check.
 
         Raises:
             AlreadyExistsError: there is an entry, or a former one has gone a moment ago.
             StoreError: otherwise, or by the check; what was named is taken back.
         """
-        stack, texts = self.export.stack, {self._name: encode_hold(self.export.stack, hold)} if hold else {}
-        texts |= {f"{self._name}{path_of(place)}": encode_place(stack, at, exact=True) for place in places}
+        stack, texts = self.export.stack, {self._name: index.encode_hold(self.export.stack, hold)} if hold else {}
+        texts |= {f"{self._name}{index.path_of(place)}": index.encode_place(stack, at, exact=True) for place in places}
         made: list[str] = []
 
         def create(name: str) -> None:
@@ -70,7 +57,9 @@ class ExportIndex:
                 self.store.delete(made)
             raise
 
-    def name(self, entry: IndexEntry, places: Collection[Place], hold: str, at: datetime) -> IndexEntry:
+    def name(
+        self, entry: index.IndexEntry, places: Collection[index.Place], hold: str, at: datetime
+    ) -> index.IndexEntry:
         """Name places, with the date of the request that is about to write there; and the hold, if there is one.
 
         `entry` is what was read behind the fences of these places; what version 0.2.0 wrote is taken over. Returns the
@@ -79,61 +68,61 @@ class ExportIndex:
         stack, named = self.export.stack, {*places, *(entry.older - entry.wrote.keys())}
         wrote = {place: max(at, entry.wrote.get(place, at)) for place in named}
         texts = {
-            f"{self._name}{path_of(each)}": encode_place(stack, date, exact=True)
+            f"{self._name}{index.path_of(each)}": index.encode_place(stack, date, exact=True)
             for each, date in wrote.items()
             if entry.wrote.get(each) != date or each not in entry.exact
         }
         put = partial(self.store.overwrite, kind=ParameterType.STRING)
         call_all(self.store, [partial(put, name, text=text) for name, text in texts.items()])
         if entry.older or hold not in ("", entry.hold):
-            put(self._name, text=encode_hold(stack, hold or entry.hold))
+            put(self._name, text=index.encode_hold(stack, hold or entry.hold))
         if denied := entry.denied.keys() & named:
-            self.remove(denied, DENIED)
-        is_held = hold or entry.hold
+            self.remove(denied, index.DENIED)
         return replace(
             entry,
             places=entry.places | named,
-            hold=is_held,
+            hold=hold or entry.hold,
             older=frozenset(),
             wrote={**entry.wrote, **wrote},
             exact=entry.exact | named,
         )
 
-    def add(self, entry: IndexEntry, place: Place, hold: str, at: datetime) -> None:
+    def add(self, entry: index.IndexEntry, place: index.Place, hold: str, at: datetime) -> None:
         """Add a place whose record shows that it is missing; that makes no entry exact."""
         if place not in entry.places:
             with suppress(AlreadyExistsError):
-                text = encode_place(self.export.stack, at)
-                self.store.create(f"{self._name}{path_of(place)}", ParameterType.STRING, text, {})
+                text = index.encode_place(self.export.stack, at)
+                self.store.create(f"{self._name}{index.path_of(place)}", ParameterType.STRING, text, {})
         if hold not in ("", entry.hold) and not entry.older:
-            self.store.overwrite(self._name, ParameterType.STRING, encode_hold(self.export.stack, hold))
+            self.store.overwrite(self._name, ParameterType.STRING, index.encode_hold(self.export.stack, hold))
 
-    def unmark(self, places: Iterable[Place]) -> None:
+    def unmark(self, places: Iterable[index.Place]) -> None:
         """Take off what says that a person gave these places up: they are published to again."""
-        self.store.delete([f"{self._name}{path_of(each, kind)}" for each in places for kind in (FORGOTTEN, DROPPED)])
+        kinds = (index.FORGOTTEN, index.DROPPED)
+        self.store.delete([f"{self._name}{index.path_of(each, kind)}" for each in places for kind in kinds])
 
     def remove_all(self) -> None:
         """Remove the whole entry; what a later stack of the same name has written stays."""
-        found = self.store.under(f"{INDEX}/{self.export.producer.stack}")
+        found = self.store.under(f"{index.INDEX}/{self.export.producer.stack}")
         self.store.delete(
-            each for each in names_of(found, self.export.stack) if f"{each}/".startswith(f"{self._name}/")
+            each for each in index.names_of(found, self.export.stack) if f"{each}/".startswith(f"{self._name}/")
         )
 
-    def note(self, kind: str, places: Iterable[Place], at: datetime, request: str = "") -> None:
+    def note(self, kind: str, places: Iterable[index.Place], at: datetime, request: str = "") -> None:
         """Note what an event did about places that it could not reach: it was `DENIED` there, or `DROPPED` them."""
         for place in places:
-            text = encode_place(self.export.stack, at, **({"request": request} if request else {}))
-            self.store.overwrite(f"{self._name}{path_of(place, kind)}", ParameterType.STRING, text)
+            text = index.encode_place(self.export.stack, at, **({"request": request} if request else {}))
+            self.store.overwrite(f"{self._name}{index.path_of(place, kind)}", ParameterType.STRING, text)
 
-    def remove(self, places: Iterable[Place], *kinds: str, with_hold: bool = False) -> None:
+    def remove(self, places: Iterable[index.Place], *kinds: str, with_hold: bool = False) -> None:
         """Remove what is said about places that have no values any more, or these kinds of it.
 
         If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
         """
         names = [
-            f"{self._name}{path_of(place, kind)}"
+            f"{self._name}{index.path_of(place, kind)}"
             for place in places
-            for kind in kinds or ("", DENIED, FORGOTTEN, DROPPED)
+            for kind in kinds or ("", index.DENIED, index.FORGOTTEN, index.DROPPED)
         ]
         try:
             if with_hold:
@@ -147,4 +136,4 @@ class ExportIndex:
 
     @property
     def _name(self) -> str:
-        return index_name(self.export.producer.stack, self.export.logical_id)
+        return index.index_name(self.export.producer.stack, self.export.logical_id)
