@@ -158,7 +158,8 @@ class HoldTender:
         for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
             name = hold_stack_name(each.account, each.label, each.hash)
             with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
-                if not self._has_import(each):
+                hashes = self._imports.get((each.label, each.region), partial(self._hashes, each))
+                if hashes is not None and each.hash not in hashes:
                     names.add(name)
         for name in sorted(names):
             with tolerated(self.failed, failed, "A hold could not be looked after", name, hold=name):
@@ -188,7 +189,8 @@ class HoldTender:
         if recorded.may_hold(keys, self.withdrawn):
             return False  # What cannot be read may need the hold that there is.
         region, needed = keeper.stack.producer.region, keeper.needed(recorded.holds(keys))
-        if self._held_in(region).get(keeper.stack.hash, frozenset()) != needed.keys():
+        held = self._listed.get(region, lambda: held_exports(self._parameters(region)))
+        if held.get(keeper.stack.hash, frozenset()) != needed.keys():
             return True
         ask = self.ports.stacks.importing_stacks
         importing = [self._importing.get((region, each), partial(ask, each, region)) for each in needed]
@@ -293,11 +295,6 @@ class HoldTender:
             if behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0])):
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
 
-    def _has_import(self, hold: HoldParameter) -> bool:
-        """Whether the stack that a hold's parameter names has such an import, or may be getting one."""
-        hashes = self._imports.get((hold.label, hold.region), lambda: self._hashes(hold))
-        return hashes is None or hold.hash in hashes
-
     def _hashes(self, hold: HoldParameter) -> frozenset[str] | None:
         """The hashes of the hold stacks that the imports of a hold's stack may have in this region."""
         importer = self.ports.stacks.by_name(hold.label, hold.region)
@@ -311,10 +308,6 @@ class HoldTender:
 
     def _parameters(self, region: str) -> list[str]:
         return sorted(self.ports.stores(region, self.clock).under(HOLDS))
-
-    def _held_in(self, region: str) -> Mapping[str, frozenset[str]]:
-        """What the hold stacks of a region hold, by their hash; read once, and not again if that fails."""
-        return self._listed.get(region, lambda: held_exports(self._parameters(region)))
 
     def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
         """What to report about a hold that was not made: it waits, or needs a person. Raises `UnfinishedError`."""
