@@ -141,8 +141,7 @@ class AppOutputs:
             SeveralStacksError: several stacks define an output with it, which has another value in each.
             StrongRefError: the output could not be fetched.
         """
-        found = self._find(tree)
-        if found:
+        if found := self._find(tree):
             return self._first_of(found)
         for each in self._candidates(tree):
             match each.tree:

@@ -210,8 +210,7 @@ class AppRun:
     def _left_over(self, value: AnyJson) -> StrongRefError | None:
         """The error of a value that no resolver has written."""
         for resolver in self.resolvers:
-            left = resolver.token_in(value)
-            if left:
+            if left := resolver.token_in(value):
                 return NothingResolvedError(left)
         return _foreign((TextPart(value),))
 

@@ -54,12 +54,10 @@ def leftover(value: Primitive) -> tuple[str, str] | None:
     if not isinstance(value, str):
         return None
     for mark, of_whom in _MARKS:
-        found = mark.search(value)
-        if found:
+        if found := mark.search(value):
             return found[0], of_whom
     for number in _NUMBER.findall(value):
-        marked = _encoded(float(number))
-        if marked:
+        if marked := _encoded(float(number)):
             return number, marked
     for braces in _BRACES.finditer(value):
         if not _SHELL.match(braces[1]) or _MISTYPED.match(braces[1]):

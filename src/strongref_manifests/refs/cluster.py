@@ -267,8 +267,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
 
 def _discovery(path: str) -> _Request:
     """A request of the client's discovery: `/apis`, `apis/GROUP/VERSION`."""
-    version = path.strip("/").removeprefix("apis").lstrip("/")
-    if version:
+    if version := path.strip("/").removeprefix("apis").lstrip("/"):
         return _Request(f"list the kinds of {version}", "APIResourceList")
     return _Request("list API groups", "APIGroupList")
 

@@ -86,8 +86,7 @@ class SchemeResolver:
         self._check_strictly(text_around(key))
 
     def _check_strictly(self, value: Primitive) -> None:
-        found = leftover(value) if self._strict else None
-        if found:
+        if self._strict and (found := leftover(value)):
             raise errors.LooksUnresolvedError(*found)
 
     def _fetch(self, token: Token) -> Json:

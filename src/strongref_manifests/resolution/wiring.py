@@ -8,11 +8,11 @@ from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.on_demand import EnvironmentSource, ExportSource, ParameterSource, SecretSource
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.terraform.source import TerraformStates
-from strongref_manifests.tokens import ENV, EXPORT, ON_DEMAND, SECRET, SSM, TokenSource
+from strongref_manifests.tokens import EXPORT, TokenSource
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
 
 def sources(  # noqa: PLR0913 (as the command's options)
@@ -36,20 +36,17 @@ def sources(  # noqa: PLR0913 (as the command's options)
     session = session or ToolSession.start()
     called = session.aws(region, role)
     outputs = StackOutputs(called)
-
-    def exports() -> TokenSource:
+    made: list[TokenSource] = [outputs, StackAttributes(outputs)]
+    if EXPORT in schemes:
         ports = session.ports()
         store = ports.stores(one_region(called.region), session.clock)
-        return ExportSource(called, store, session.clock, ports.patience, consumer, sensitive=sensitive)
-
-    on_demand: Mapping[str, Callable[[], TokenSource]] = {
-        EXPORT: exports,
-        SSM: lambda: ParameterSource(called, sensitive=sensitive),
-        SECRET: lambda: SecretSource(called),
-        ENV: EnvironmentSource,
-    }
-    made: list[TokenSource] = [outputs, StackAttributes(outputs)]
-    made += [on_demand[scheme]() for scheme in ON_DEMAND if scheme in schemes]
+        made.append(ExportSource(called, store, session.clock, ports.patience, consumer, sensitive=sensitive))
+    others: list[TokenSource] = [
+        ParameterSource(called, sensitive=sensitive),
+        SecretSource(called),
+        EnvironmentSource(),
+    ]
+    made += [each for each in others if each.scheme in schemes]
     if tf:
         made.append(TerraformStates(tf, lambda: called, sensitive=sensitive, allow=allow))
     return made

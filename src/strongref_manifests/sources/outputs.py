@@ -99,8 +99,7 @@ class StackOutputs(TokenSource):
 
         Raises:
             OutputNotFetchedError: there is no such output or stack, or the call to CloudFormation fails.
-            NoWayInError: there is no role to assume in that account.
-            UnknownCallerError: STS does not say whose credentials these are.
+            StrongRefError: as `Aws.where` and `Accounts.clients`.
         """
         name, *logical_ids = stack.split(".")
         try:

@@ -100,8 +100,7 @@ def read_at(where: str, aws: Callable[[], Aws]) -> TerraformState:
     Raises:
         NotAStateError: what is there is none.
         StateNotReadError: there is nothing, or it may not be read.
-        NoWayInError: there is no role to assume in that account.
-        UnknownCallerError: STS does not say whose credentials these are.
+        StrongRefError: as `Aws.where` and `Accounts.clients`.
     """
     return read_state(_object(where, aws) if where.startswith("s3://") else _file(where), where)
 

@@ -135,8 +135,7 @@ class EditsInPlace:
     def _span(self, path: Path) -> tuple[int, int]:
         """Where something between brackets begins and ends, with one comma."""
         entry, above, _ = self._found(path)
-        at = above.entries.index(entry)
-        if at:
+        if at := above.entries.index(entry):
             return above.entries[at - 1].end, entry.end
         comma = _COMMA.match(self._text, entry.end)
         end = comma.end() if comma else entry.end

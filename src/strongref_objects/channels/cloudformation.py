@@ -194,13 +194,7 @@ class StackExport:
 
 
 def list_exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:
-    """All exports of an account and region (ListExports, 100 per page), by name.
-
-    Raises:
-        AwsCallError: the call fails.
-        NoWayInError: it is another account, and no role is given.
-        UnknownCallerError: STS does not return the caller's identity.
-    """
+    """All exports of an account and region (ListExports, 100 a page), by name; errors as `Aws.where` and `Aws.call`."""
     aws = synthesis.aws(home.region)
     exports = CloudFormationReader(aws, aws.where(home.region, home.account)).exports()
     return {each["Name"]: StackExport(StackArn.parse(each["ExportingStackId"]).name, each["Value"]) for each in exports}

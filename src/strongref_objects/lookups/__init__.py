@@ -114,13 +114,11 @@ class _ContextEntry:
         ctx = JsonSerializationContext()
         missing: dict[str, None] = {}
         for name in self.names:
-            value, key = getattr(found, name), key_of(name)
-            if value is None and members(self.of)[name].is_setting:
-                continue
-            if value is None:
+            member, key, value = members(self.of)[name], key_of(name), getattr(found, name)
+            if value is not None:
+                member.write(ctx, key, value)
+            elif not member.is_setting:
                 missing[json_key(key)] = None
-            else:
-                members(self.of)[name].write(ctx, key, value)
         return {**ctx.json, **missing}
 
     def read(self, entry: AnyJson) -> dict[str, Any]:

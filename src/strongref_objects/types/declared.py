@@ -77,8 +77,7 @@ class Declared:
         cls.declared = Declaration(words, type_name or (base and base.type_name), arn or (base and base.arn))
         make_keyword_only(cls)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
-        problem = problem_of(cls, PARTS) or (cls.declared.arn and cls.declared.arn.problem)
-        if problem:
+        if problem := problem_of(cls, PARTS) or (cls.declared.arn and cls.declared.arn.problem):
             raise errors.BadDeclarationError(cls.declared.label, problem)
         cls.__hash__ = Declared.__hash__  # type: ignore[method-assign]  # Intrinsic functions are values, too.
 
@@ -100,8 +99,7 @@ class Declared:
                 raise errors.WrongTypeError(self.declared.label, name, expected, given)
             if member.is_setting and isinstance(value, bool | int):
                 object.__setattr__(self, name, str(value).lower())
-        missing = [name for name in required_members(type(self)) if getattr(self, name) is None]
-        if missing:
+        if missing := [name for name in required_members(type(self)) if getattr(self, name) is None]:
             raise errors.MissingMembersError(self.declared.label, missing, "what it is made of")
 
     def __hash__(self) -> int:
@@ -141,16 +139,14 @@ class Declared:
         """
         cls.check_members(given)
         found = {name: given[name] if name in given else get(name) for name in members(cls)}
-        missing = [name for name in required_members(cls) if found[name] is None]
-        if missing:
+        if missing := [name for name in required_members(cls) if found[name] is None]:
             raise errors.MissingMembersError(cls.declared.label, missing, source)
         return cls(**found)
 
     @classmethod
     def check_members(cls, names: Iterable[str]) -> None:
         """Raises `UnknownMembersError` if the type has no members of these names."""
-        unknown = [name for name in names if name not in members(cls)]
-        if unknown:
+        if unknown := [name for name in names if name not in members(cls)]:
             raise errors.UnknownMembersError(cls.declared.label, unknown, list(members(cls)))
 
     @classmethod

@@ -102,8 +102,7 @@ def settings_of(declared: type[Any]) -> list[str]:
 
 def problem_of(declared: type[Any], parts: str) -> str | None:
     """What is wrong with the members of a type, in words; None if nothing is. `parts` is a key that may be taken."""
-    undeclared = [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]
-    if undeclared:
+    if undeclared := [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]:
         return f"declare {some(undeclared)} with text(…), texts() or part(…)"
     keys = {parts: [parts]} if optional_members(declared) else {}
     for name in members(declared):
