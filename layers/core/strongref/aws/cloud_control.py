@@ -118,8 +118,7 @@ class TaggingApi(RegionalApi["ResourceGroupsTaggingAPIClient"]):
             "TagFilters": [{"Key": key, "Values": [value]} for key, value in tags.items()],
             "ResourcesPerPage": TAGGED_PER_PAGE,
         }
-        filters = list(resource_types)
-        if filters:
+        if filters := list(resource_types):
             request["ResourceTypeFilters"] = filters
         for page in pages(self._page, **request):
             yield from (each["ResourceARN"] for each in page["ResourceTagMappingList"])

@@ -46,10 +46,14 @@ class CloudFormationStacks:
     jitter: Callable[[], float] = field(default=random.random, kw_only=True)  # as in `RetryingCaller`
 
     def by_arn(self, arn: str) -> StackInfo | None:
-        return self._describe(arn, self._region_of(arn))
+        return self.by_name(arn, self._region_of(arn))
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
-        return self._describe(name, region)
+        response = self._call("DescribeStacks", name, region, lambda client: client.describe_stacks, StackName=name)
+        for found in response["Stacks"] if response else ():
+            if found["StackStatus"] != _DELETED:
+                return _info(found)
+        return None
 
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
         region, method = self._region_of(arn), lambda client: client.describe_stack_resource
@@ -111,13 +115,6 @@ class CloudFormationStacks:
         if parsed.account != self.account:
             raise StackLookupError(arn, parsed.region, OTHER_ACCOUNT)
         return parsed.region
-
-    def _describe(self, stack: str, region: str) -> StackInfo | None:
-        response = self._call("DescribeStacks", stack, region, lambda client: client.describe_stacks, StackName=stack)
-        for found in response["Stacks"] if response else ():
-            if found["StackStatus"] != _DELETED:
-                return _info(found)
-        return None
 
     def _call(  # noqa: PLR0913 (which call, and how it may fail)
         self,

@@ -122,11 +122,10 @@ class ExportScope:
     @classmethod
     def of(cls, tree: str, name: str) -> ExportScope | None:
         """The scope of a parameter in a tree; None if its name has too few levels."""
-        levels = name.removeprefix(f"/strongref/{tree}/").split("/")
-        if len(levels) < 5:  # noqa: PLR2004 (consumer, account, region, stack, key)
-            return None
-        consumer, account, region, stack, *_ = levels
-        return cls(consumer, Producer(account, region, stack))
+        match name.removeprefix(f"/strongref/{tree}/").split("/"):
+            case [consumer, account, region, stack, _key, *_levels]:
+                return cls(consumer, Producer(account, region, stack))
+        return None
 
 
 def consumer_prefix(consumer: str) -> str:

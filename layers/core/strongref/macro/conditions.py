@@ -37,11 +37,10 @@ class When:
     @property
     def name(self) -> str | None:
         """The name of the combined condition: the template's own if there is only that one; None for always."""
-        if not self.holds:
-            return None
-        if len(self.holds) == 1:
-            ((condition, true),) = self.holds
-            if true:
+        match self.order:
+            case []:
+                return None
+            case [(condition, True)]:
                 return condition
         return f"StrongRef{sha256(repr(self.order).encode()).hexdigest()[:12]}"
 

@@ -34,7 +34,6 @@ _READABLE = 40
 """Characters of a name in a logical ID: a response has the logical ID in it twice."""
 
 _PARTS = 3
-_SAMPLE = "x"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ def sampled(node: Node, variables: Iterable[str]) -> Node:
         return node
     if isinstance(node, str):
         for variable in variables:
-            node = _in_text(variable).sub(_SAMPLE, node)
+            node = _in_text(variable).sub("x", node)
         return node
     if isinstance(node, Mapping):
         return {sampled(key, variables): sampled(below, variables) for key, below in node.items()}

@@ -168,8 +168,10 @@ def examine(scope: ExportScope, found: ScopeSnapshot) -> Repairs:
         if len(repairs.findings) > before:
             repairs.suspects.add(key)
     _examine_orphans(scope, orphaned, live, found, repairs)
-    if found.stored.keys() <= live.keys() | repairs.delete:
-        _delete_marks(scope, found, repairs)
+    if found.stored.keys() <= live.keys() | repairs.delete:  # No value is kept anymore.
+        for mark in [part_name(scope, logical_id, 0) for logical_id, each in found.records.items() if each.withdrawn]:
+            repairs.delete_parts.append(mark)
+            repairs.findings.append(Finding(FindingType.STRAY, mark))
     _find_missing(scope, live, found, repairs)
     return repairs
 
@@ -266,14 +268,6 @@ def _examine_orphans(
             repairs.suspects |= record.values.keys() & found.tags.keys()
             name = part_name(scope, logical_id, 0)
             repairs.findings.append(Finding(FindingType.ORPHANED, name, (record.stack,)))
-
-
-def _delete_marks(scope: ExportScope, found: ScopeSnapshot, repairs: Repairs) -> None:
-    """The marks of withdrawn records, when no value is kept any more."""
-    for logical_id, record in found.records.items():
-        if record.withdrawn:
-            repairs.delete_parts.append(part_name(scope, logical_id, 0))
-            repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))
 
 
 def lost_records(tags: ValueTags, records: Mapping[str, StoredRecord]) -> list[str]:
