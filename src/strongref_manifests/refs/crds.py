@@ -59,7 +59,6 @@ class _Group:
         lists: list[bool] = []
         map_at: int | None = None
         for index, step in enumerate(path):
-            lists.append(_is_list(node))
             node, below_map = _structure(node)
             if below_map and map_at is None:
                 map_at = index - 1
@@ -68,14 +67,11 @@ class _Group:
                 return None
             names.append(found)
             node = mapping(node["properties"][found])
-        return FieldShape(tuple(names), many=_is_list(node), map_at=map_at, spelled=True, lists=tuple(lists[1:]))
+            lists.append(node.get("type") == "array")
+        return FieldShape(tuple(names), many=lists[-1], map_at=map_at, spelled=True, lists=tuple(lists[:-1]))
 
     def lacks(self, kind: str, path: Sequence[str]) -> bool:
         return camel(kind) in self.specs and self.shape(kind, path) is None
-
-
-def _is_list(node: Mapping[str, Any]) -> bool:
-    return node.get("type") == "array"
 
 
 def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
@@ -108,7 +104,7 @@ def fragments(generators: Iterable[Generator]) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
     for generator in generators:
         for kind in generator.kinds:
-            spec = _empty_structure()
+            spec: Schema = {"properties": {}, "type": "object"}
             for field in kind.fields:
                 if field.can_refer:
                     _parent(spec, field)["properties"][field.reference_step] = _reference(field)
@@ -122,15 +118,11 @@ def _parent(spec: Schema, field: Field) -> Schema:
     at = spec
     for step, is_list in zip(field.steps[:-1], field.lists, strict=True):
         if step not in at["properties"]:
-            structure = _empty_structure()
+            structure: Schema = {"properties": {}, "type": "object"}
             at["properties"][step] = {"items": structure, "type": "array"} if is_list else structure
         at = at["properties"][step]
         at = at.get("items", at)
     return at
-
-
-def _empty_structure() -> Schema:
-    return {"properties": {}, "type": "object"}
 
 
 def _reference(field: Field) -> Schema:

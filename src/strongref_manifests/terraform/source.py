@@ -195,8 +195,7 @@ def _check_all(held: StateValue, reference: TerraformReference, path: Path) -> N
 
 def _check_parts(held: StateValue, reference: TerraformReference, path: Path, opened: Collection[Path]) -> None:
     for paths in (held.sensitive, held.guessed):
-        closed = [each[len(path) :] for each in paths if _is_in(each, [path]) and not _is_in(each, opened)]
-        if closed:
+        if closed := [each[len(path) :] for each in paths if _is_in(each, [path]) and not _is_in(each, opened)]:
             parts = some(sorted(map(path_text, closed)), 3)
             raise errors.SensitiveError(str(reference), parts, is_guess=paths is held.guessed)
 

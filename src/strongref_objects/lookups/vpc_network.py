@@ -89,8 +89,7 @@ class VpcNetwork:
         """The route table of each subnet: its own, or the VPC's main one."""
         listed = [each.properties for each in self._each(_ASSOCIATION, ("SubnetId", "RouteTableId"))]
         own = {each["SubnetId"]: each["RouteTableId"] for each in listed if each.get("SubnetId")}
-        without = [subnet for subnet in subnets if subnet not in own]
-        if without:
+        if without := [subnet for subnet in subnets if subnet not in own]:
             tables = [each["RouteTableId"] for each in self._inside(_TABLE)]
             main = [each["RouteTableId"] for each in listed if not each.get("SubnetId")]  # Not always listed.
             candidates = [table for table in tables if table in main] or tables
