@@ -80,7 +80,6 @@ _EARLIEST_RETRY, _LATEST_RETRY = 0.5, 1.5
 """When a throttled call is retried, in rests. The moment is random, so that callers that were throttled together do not
 retry together."""
 
-
 _SCATTER = 1.0
 """How much later than its turn a call is made at most, in intervals between two calls. The moment is random, since of
 two callers at the same pace one would always come first, and the other be throttled."""

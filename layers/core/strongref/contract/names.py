@@ -33,7 +33,6 @@ SHARED = "_shared"
 MANIFESTS = "_manifests"
 """Takes the place of the consumer's name in the fences of manifest sets."""
 
-
 MAX_LEVELS = 9
 """A parameter's name has at most 15 levels (AWS: PutParameter, Name); six of them are ours."""
 
