@@ -8,11 +8,9 @@ from typing import Any, cast
 import pytest
 
 from strongref.contract.names import PRODUCER_TAG, Key
-from strongref.contract.record import Record
 from strongref.errors import AccessDeniedError
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.plan import (
-    CloseRecord,
     Create,
     Delete,
     ExportPlan,
@@ -21,7 +19,6 @@ from strongref.protocol.plan import (
     TakeOwnership,
     WriteRecord,
     refusal_of,
-    show,
 )
 from strongref.protocol.recreation import PatientWriter
 from strongref.protocol.stored_exports import StoredExports
@@ -59,14 +56,6 @@ def test_a_plan_counts_a_value_of_another_type_as_changed() -> None:
     again = (Delete((A,)), CREATE)
     plan = ExportPlan(SCOPE, (Create(B, text("1"), {}), *again, changed, taken, GiveUpOwnership(A), Delete((C,))))
     assert plan.counts() == {"made": 1, "changed": 2, "adopted": 1, "dropped": 2}
-
-
-def test_a_plan_says_what_becomes_of_a_record() -> None:
-    withdrawn = Record(NETWORK, {}, withdrawn=True)
-    records = (NEW, replace(NEW, record=withdrawn), replace(NEW, record=None))
-    closing = (CloseRecord("Exports", record(), NONE), CloseRecord("Exports", None, NONE))
-    verbs = [line.partition(" the record of Exports")[0] for line in show(ExportPlan(SCOPE, (*records, *closing)))]
-    assert verbs == ["write", "withdraw", "delete", "close", "delete"]
 
 
 def test_values_in_use_are_reported_for_all_places_together() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ class Cloud(CloudFormation):
         calls: to all of them, with their requests.
         clock: of every invocation.
         lag: that every invocation reckons with.
+        sees_installations: whether regions have what installations make.
         notices: what was reported to the people concerned.
     """
 
@@ -57,6 +59,7 @@ class Cloud(CloudFormation):
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.clock = FakeClock(remaining=100_000)
         self.lag = ReadLag()
+        self.sees_installations = False
         self.notices: list[Notice] = []
         self._new_ssm: Callable[..., FakeSsm] = partial(FakeSsm, empty_pages=empty_pages)
 
@@ -105,6 +108,7 @@ class Cloud(CloudFormation):
     def send(self, request: ResourceRequest) -> Response:
         patience = Patience(35 if request.type == IMPORT else 120, 2, lambda: 0.5)
         ports = Ports(self.stores, self, patience, self.token, self.lag, self.notices.append)
+        ports = replace(ports, sees_installations=self.sees_installations)
         return carry_out(self.event(request), ports, self.clock)
 
     def event(self, request: ResourceRequest) -> Event:

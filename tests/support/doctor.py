@@ -24,6 +24,7 @@ RELEASE = ("release", "network", "VpcId", "--consumer", "shop", "--region", US)
 
 
 def network_and_shop(account: Account) -> None:
+    account.install(EU, US)
     account.stack("network", EU, exported=HOLD)
     account.export("network", EU, US, Values={"Alb": {"Arn": SECRET, "Sg": SECRET}, "VpcId": SECRET}, Hold=HOLD)
     account.claim("shop", US, "network", EU, "VpcId", "Alb", Shared="true")

@@ -12,6 +12,7 @@ from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.contract.names import CLAIM_TAG
+from strongref.protocol.installations import IMPORTER
 from strongref.runtime.wiring import exporter, importer
 from strongref_cli.overview.reading import OverviewReader
 from tests.support.fake_ssm import FakeClock
@@ -59,6 +60,11 @@ class Account:
             return self.resources
 
         self.resources = made_once(make, made)
+
+    def install(self, *regions: str) -> None:
+        """Have regions what an installation makes."""
+        for region in regions:
+            self.ssm(region).put_parameter(Name=IMPORTER, Type="String", Value="arn", Overwrite=True)
 
     def made(self, stack: str, region: str, at: datetime) -> None:
         """Have CloudFormation list a stack's custom resources, as created or updated at this time."""

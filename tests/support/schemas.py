@@ -42,7 +42,8 @@ def schema_of_type(type_name: str) -> Any:
 def _validator(name: str) -> jsonschema.Draft202012Validator:
     schema = _read(f"{name}.schema.json")
     jsonschema.Draft202012Validator.check_schema(schema)
-    registry = Registry(retrieve=lambda uri: Resource.from_contents(_read(uri)))
+    common = Resource.from_contents(_read("common.schema.json"))
+    registry = Registry().with_resource("common.schema.json", common)
     return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker(), registry=registry)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import StackArn
+from strongref.protocol.installations import not_installed_text
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
@@ -16,7 +17,7 @@ from strongref_cli.check.expansion import expand
 from strongref_cli.check.imports import Assumed, ImportsCheck, exported_keys, missing_parameters
 from strongref_cli.check.parameters import Described, kept_or_given, new_names
 from strongref_cli.check.prediction import predict
-from strongref_cli.check.report import StackFinding, StackReport, Verdict
+from strongref_cli.check.report import ChangeKind, StackFinding, StackReport, Verdict
 from strongref_cli.check.resource_types import types_in
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
@@ -167,7 +168,8 @@ class StackCheck:
         names = {StackArn.parse(each).name for each in changing}
         read = partial(self.reader.importable, stack)
         imports = tuple(ImportsCheck(stack.arn, comparison, read, self.assumed, names).predictions())
-        findings, nested = [*report.findings, *self._not_installed(comparison), *_in_progress(stack)], []
+        findings = [*report.findings, *self._not_installed(comparison), *self._nobody_imports(report)]
+        findings, nested = [*findings, *_in_progress(stack)], []
         if stack.status in _STUCK:
             text = f"Stack {stack.arn.name} is {stack.status}, and CloudFormation does not update it: "
             findings.append(StackFinding(Verdict.REFUSED, f"{text}{_STUCK[stack.status]} first."))
@@ -220,6 +222,15 @@ class StackCheck:
                 region, who = self.reader.region, some(resources)
                 text = f"No stack in {region} exports {token}, which the ServiceToken of {who} imports. "
                 yield StackFinding(Verdict.REFUSED, f"{text}Install strongref in {region} first.")
+
+    def _nobody_imports(self, report: StackReport) -> Iterator[StackFinding]:
+        """Regions without strongref that an Export is new in."""
+        for each in report.exports:
+            added = {change.region for change in each.changes if change.kind is ChangeKind.ADDED}
+            new = added - {change.region for change in each.changes if change.kind is not ChangeKind.ADDED}
+            without = [region for region in new - {report.region} if not self.reader.is_installed(region)]
+            if text := not_installed_text(without):
+                yield StackFinding(Verdict.ACCEPTED, f"{each.logical_id}: {text}")
 
     def _existing(self, name: str) -> DeployedStack:
         if stack := self.reader.stack(name):

@@ -23,6 +23,7 @@ from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.imports import attributes
 from strongref.protocol.imports import physical_id as import_id
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.installations import is_installed
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.published import ImportingAccount, RecordedExports
 from strongref.protocol.snapshot import read_scope
@@ -99,6 +100,7 @@ class StackReader:
         self._exported: Memo[str, frozenset[str]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[str, Store] = Memo()
+        self._installed: Memo[str, bool] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
 
     def again(self) -> StackReader:
@@ -260,6 +262,10 @@ class StackReader:
     def _holds(store: Store, export: str) -> tuple[HoldParameter, ...]:
         names = store.under(f"{HOLDS}/{export.replace(':', '.')}", decrypted=False)
         return tuple(hold for name in names if (hold := HoldParameter.of(name)))
+
+    def is_installed(self, region: str) -> bool:
+        """Whether strongref is installed in another region; True if the caller may not know."""
+        return self._installed.get(region, lambda: is_installed(self._store(region)))
 
     def _store(self, region: str) -> Store:
         return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))

@@ -10,6 +10,7 @@ from strongref.contract.names import MANIFESTS, ExportScope
 from strongref.contract.values import MAX_BYTES
 from strongref.errors import TAG_LIMIT, StrongRefError
 from strongref.protocol.findings import Finding, FindingType, Resolution
+from strongref.protocol.installations import IMPORTER
 from strongref.text import attribute_name, cut, some
 from strongref_cli.overview.exports import ExportedValue, StoredRegion, participant_of
 from strongref_cli.overview.states import ExportState, ImportState, Protection
@@ -50,6 +51,7 @@ class DoctorFinding(StrEnum):
     NEAR_TAG_LIMIT = "near-tag-limit"
     NEAR_SIZE_LIMIT = "near-size-limit"
     NEAR_PARAMETER_LIMIT = "near-parameter-limit"
+    NOT_INSTALLED = "not-installed"
     IN_PROGRESS = "in-progress"
     RELEASED = "released"
 
@@ -234,6 +236,15 @@ def near_limits(stored: StoredRegion, sizes: Mapping[str, int], count: int) -> I
         step = "AWS charges for more, as they are advanced parameters; drop exports that nothing imports"
         subject = f"{count} parameters of strongref; a region has {MAX_PARAMETERS} standard ones"
         yield Problem(stored.region, DoctorFinding.NEAR_PARAMETER_LIMIT, Severity.ACTION, subject, step)
+
+
+def without_functions(stored: StoredRegion, names: Collection[str]) -> Iterator[Problem]:
+    """A region with values and without strongref, given the names of its parameters."""
+    if stored.values and IMPORTER not in names:
+        values = sum(map(len, stored.values.values()))
+        step = "install strongref there before a stack imports them"
+        subject = f"{values} {'export' if values == 1 else 'exports'} to it"
+        yield Problem(stored.region, DoctorFinding.NOT_INSTALLED, Severity.NOTE, subject, step)
 
 
 def released(region: str, releases: Collection[Release]) -> Iterator[Problem]:

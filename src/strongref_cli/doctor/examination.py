@@ -30,6 +30,7 @@ from strongref_cli.doctor.diagnosis import (
     released,
     unprotected,
     with_failures,
+    without_functions,
 )
 from strongref_cli.doctor.republishing import importers
 from strongref_cli.overview.graph import Unread
@@ -161,6 +162,7 @@ class Examination:
         everything = self.ports.stores(stored.region, self.clock).under("/strongref")
         sizes = {name: len(parameter.text.encode()) for name, parameter in everything.items()}
         yield from near_limits(stored, sizes, len(everything))
+        yield from without_functions(stored, everything.keys())
         traces = [Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)]
         yield from released(stored.region, [trace for trace in traces if trace])
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}

@@ -31,8 +31,9 @@ UNBOUNDED = 100_000
 GAP = 3
 """Blanks between two columns."""
 
-_WRONG = ("missing", "foreign", "refused", "failed")
-_LATE = ("outdated", "stale", "restored", "withdrawn", "unheld")
+_WORD = r"(?<![\w-])({})(-\w+)*(?![\w-])"
+_WRONG = _WORD.format("missing|foreign|refused|failed")
+_LATE = _WORD.format("outdated|stale|restored|withdrawn|unheld")
 """Words that terminals show in color: each is a state, so no color says what no word does."""
 
 
@@ -88,8 +89,8 @@ def as_text(table: TextTable) -> str:
 
     def styled(text: str) -> Text:
         found = Text(printable(text))
-        for words, color in ((_WRONG, "red"), (_LATE, "yellow")):
-            found.highlight_regex(rf"(?<![\w-])({'|'.join(words)})(-\w+)*(?![\w-])", color)
+        found.highlight_regex(_WRONG, "red")
+        found.highlight_regex(_LATE, "yellow")
         return found
 
     width = get_terminal_size().columns if is_terminal else UNBOUNDED

@@ -15,6 +15,7 @@ from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, Tree, consumer_prefix
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.contract.unclaimed import UNCLAIMED
+from strongref.protocol.installations import IMPORTER
 from strongref_cli.transform.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
@@ -141,14 +142,15 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
     written = [*everywhere("records"), *everywhere("fences")]
     index = facts.below(facts.setting.region, f"{INDEX}/{facts.setting.stack}")
     records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
+    installed = [facts.parameter(region, IMPORTER) for region, _ in scopes]
     statements = [
         _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("exports")),
         _Statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
         _Statement("Index", ("ssm:GetParametersByPath", *_CHANGE), index),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
-        # If a KMS key cannot be used: each SecureString alone.
-        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("exports"), *everywhere("records")]),
+        # If a KMS key cannot be used: each SecureString alone. And whether strongref is installed there.
+        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("exports"), *everywhere("records"), *installed]),
         # When a Delete or an Update cannot be parsed: where its records are.
         _Statement("AllRecords", ("ssm:GetParametersByPath",), records),
     ]

@@ -69,6 +69,9 @@ class Reader:
     def importable(self, _stack: DeployedStack, _logical_id: str, _request: ImportRequest) -> Mapping[Key, Value]:
         return {}
 
+    def is_installed(self, _region: str) -> bool:
+        return True
+
     def has_parameter(self, _name: str) -> bool:
         return True
 

@@ -298,7 +298,17 @@ def test_what_several_exports_share_is_read_once(check: Check, monkeypatch: pyte
     one = len(made)
     more = {f"More{number}": exporting({f"V{number}": "1"}) for number in range(9)}
     check({**producing(), "Resources": {**producing()["Resources"], **more}})
-    assert len(made) == 2 * one + 1  # ListExports, as there are new Exports
+    assert len(made) == 2 * one + 2  # ListExports, as there are new Exports, and whether strongref is in their region
+
+
+def test_a_region_without_strongref_is_named(check: Check) -> None:
+    status, shown = check(producing(), "--parameters", "Password=x")
+    assert (status, "is not installed" in shown) == (1, False)
+    new = exporting({"A": "1"})
+    more = {**producing()["Resources"], "More": new}
+    new["Properties"]["Region"] = ["ap-south-1", EU, US]
+    told = "More: strongref is not installed in ap-south-1 and us-east-1: install it before a stack there imports."
+    assert f"note: {told}" in check({**producing(), "Resources": more})[1]
 
 
 @pytest.mark.parametrize("arguments", [["--delete", "nowhere"], ["--stack", "nowhere", "--change-set", "next"]])
@@ -567,7 +577,7 @@ def test_the_verdict_has_its_color_on_a_terminal(check: Check, monkeypatch: pyte
     monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" not in check(producing(Bucket="another"))[1]
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    for given, colored in ((producing(Bucket="another"), "\x1b[31m: refused"), (producing(), "\x1b[32m: accepted")):
+    for given, colored in ((producing(Bucket="another"), ": \x1b[31mrefused"), (producing(), ": \x1b[32maccepted")):
         assert colored in check(given)[1]
 
 

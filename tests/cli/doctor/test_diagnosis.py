@@ -12,6 +12,7 @@ import pytest
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG
 from strongref.protocol import janitor_holds
 from strongref.protocol.hold_keeper import HoldKeeper
+from strongref.protocol.installations import IMPORTER
 from strongref.protocol.janitor_index import IndexTender
 from strongref.refusals import ProducerLeavingError
 from strongref_cli.doctor import diagnosis
@@ -221,3 +222,8 @@ def test_versions_that_differ_between_regions_are_found(run: Run, account: Accou
     assert "strongref is 0.2.0 in eu-west-1, 0.1.0 in us-east-1" in out
     assert "run strongref install in all of them" in out
     assert findings(run) == []
+
+
+def test_a_region_with_exports_and_without_strongref_is_worth_knowing(run: Run, account: Account) -> None:
+    account.ssm(US).delete_parameter(Name=IMPORTER)
+    assert ("not-installed", "note", "3 exports to it") in findings(run)

@@ -31,18 +31,19 @@ from strongref.protocol.lag import MARGIN, MustWaitError
 from strongref.protocol.phases import ClaimPolicy, Phase, claim_policy, phase_of
 from strongref.protocol.plan import ExportPlan, Importers, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
-from strongref.protocol.side_by_side import Work, carry_out
+from strongref.protocol.side_by_side import Work, call_beside, carry_out
 from strongref.protocol.snapshot import Snapshot, read_behind_fences, with_named
 from strongref.protocol.verification import is_given_up, is_superseded
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, PassedOverError, RecordLeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.notices import Notice
     from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
+    from strongref.protocol.snapshot import Destination
     from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
     from strongref.protocol.unreached import EventPlaces
@@ -74,6 +75,7 @@ class ExportAttempt:
     places: EventPlaces
     _begun: list[Snapshot] = field(default_factory=list)  # where this invocation may have written a record
     _early: list[Snapshot] = field(default_factory=list)  # what was read before the first fences were put up
+    _installed: dict[str, bool] = field(default_factory=dict)  # by region, whether strongref is
 
     @contextmanager
     def leftovers_reported(self) -> Iterator[None]:
@@ -131,11 +133,37 @@ class ExportAttempt:
             self.ports.notify(notices.place_passed_over(self.event, " ".join(texts)))
         return texts
 
+    def warning(self, done: ExportResult) -> str:
+        """What to say of regions that the Export is new in, and where nothing can import; empty if there are none."""
+        if self.event.request_type is RequestType.DELETE:
+            return ""
+        places = zip(self.places.visited, done.stored, strict=True)
+        new = [at for at, was in places if not was.recorded]
+        without = [each for each in self._others(new) if not self._is_installed(each)]
+        if not without:
+            return ""
+        from strongref.protocol.installations import not_installed_text  # noqa: PLC0415 (hardly ever needed)
+
+        return not_installed_text(without)
+
+    def _others(self, places: Iterable[Destination]) -> set[str]:
+        """The regions of some places, if it can be seen whether strongref is there: it is, where this runs."""
+        regions = {each.region for each in places} - {self.event.stack_arn.region}
+        return regions if self.ports.sees_installations else set()
+
+    def _is_installed(self, region: str) -> bool:
+        if region not in self._installed:
+            from strongref.protocol.installations import is_installed  # noqa: PLC0415 (most events need it not)
+
+            self._installed[region] = is_installed(self.ports.stores(region, self.clock))
+        return self._installed[region]
+
     def read_early(self) -> None:
         """Read for `create_without_waiting` before the fences are put up, while the event is being verified."""
         try:
             at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
-            self._early = self._read(at, self.clock)
+            looks = [partial(self._is_installed, region) for region in self._others(self.places.visited)]
+            self._early = call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
         except UnfinishedError:
             raise
         except StrongRefError:  # It is read again.

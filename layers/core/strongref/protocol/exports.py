@@ -73,7 +73,8 @@ class Exporter:
             if creates and is_prompt and self.ports.lag.seconds:
                 attempt.read_early()
             done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
-        return wanted.responded(done.stored, done.reason)
+        reasons = filter(None, (done.reason, attempt.warning(done)))
+        return wanted.responded(done.stored, " ".join(reasons))
 
     def _carry_out(self, attempt: ExportAttempt, holder: FenceHolder, *, at_first: bool) -> ExportResult:
         """Carry out the event behind fences in every place that can be reached."""

@@ -1,16 +1,15 @@
 """What an Export does in one scope: a list of instructions, or why it is refused. Data only.
 
-`planner` makes plans, `executor` carries them out, and `str` of an instruction shows it without any value.
+`planner` makes plans, and `executor` carries them out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from strongref.errors import UndecryptableError
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
-from strongref.text import some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,25 +34,14 @@ class _OfRecord:
 class WriteRecord(_OfRecord):
     """Replace the record of an Export, or delete it."""
 
-    def __str__(self) -> str:
-        verb = "withdraw" if self.record and self.record.withdrawn else "write" if self.record else "delete"
-        return f"{verb} the record of {self.logical_id}"
-
 
 class CloseRecord(_OfRecord):
     """Mark the record that was written open as complete, or delete the head that a withdrawal left."""
 
-    def __str__(self) -> str:
-        return f"{'close' if self.record else 'delete'} the record of {self.logical_id}"
-
 
 @dataclass(frozen=True, slots=True)
 class _OfKey:
-    verb: ClassVar[str]
     key: Key
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +53,23 @@ class _OfTaggedValue(_OfKey):
 class Create(_OfTaggedValue):
     """Create a parameter with its tags."""
 
-    verb = "create"
-
 
 class Overwrite(_OfTaggedValue):
     """Write a value over an existing parameter; one that has gone meanwhile gets the tags."""
-
-    verb = "overwrite"
 
 
 class TakeOwnership(_OfTaggedValue):
     """Add owner tags to a parameter; create it if it has gone."""
 
-    verb = "take ownership of"
-
 
 class GiveUpOwnership(_OfKey):
     """Remove the Export's own owner tag: another Export still publishes the value."""
-
-    verb = "give up ownership of"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveClaims(_OfKey):
     """Remove stale claims: the tags' keys, and the ARNs of the stacks that they name."""
 
-    verb = "remove stale claims from"
     claims: Mapping[str, str]
 
 
@@ -99,9 +78,6 @@ class Delete:
     """Delete parameters, whether they exist or not; as many as one call takes."""
 
     keys: tuple[Key, ...]
-
-    def __str__(self) -> str:
-        return f"delete {some(self.keys)}"
 
 
 Instruction = WriteRecord | CloseRecord | Create | Overwrite | TakeOwnership | GiveUpOwnership | RemoveClaims | Delete
@@ -149,11 +125,6 @@ class ExportPlan:
             "adopted": kinds.count(TakeOwnership),
             "dropped": len(deleted - created) + kinds.count(GiveUpOwnership),
         }
-
-
-def show(plan: ExportPlan) -> list[str]:
-    """A plan as text, a line for each instruction or refusal, without any value: what a dry run shows."""
-    return [*map(str, plan.refusals), *map(str, plan.instructions), *map(str, plan.unseen)]
 
 
 def refusal_of(plans: Sequence[ExportPlan]) -> Refusal | None:

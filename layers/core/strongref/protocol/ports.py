@@ -222,5 +222,6 @@ class Ports:
     # takes a notice for the people concerned. It makes no call and never fails: notices are sent after the response
     notify: Callable[[Notice], object] = lambda _notice: None
     waits: OnWait = lambda _scope, _fence, _seconds: None
+    sees_installations: bool = False  # whether stores have what installations make; else, there are everywhere some
     # takes what the response need not wait for; it may never be done
     later: Callable[[Callable[[], object]], object] = lambda work: work()

@@ -138,7 +138,8 @@ def exporter() -> CustomResourceFunction:
 
     def handle(event: Event, clock: Clock) -> Response:
         ports = process.ports(event.stack_arn.account, clock, PATIENCE, in_threads)
-        return Exporter(replace(ports, notify=outbox, later=outbox.later)).handle(event, clock)
+        ports = replace(ports, notify=outbox, later=outbox.later, sees_installations=True)
+        return Exporter(ports).handle(event, clock)
 
     return process.custom_resource(handle, outbox, in_threads)
 
