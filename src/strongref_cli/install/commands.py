@@ -14,7 +14,7 @@ from strongref_cli.install.apply import dry_run, install, remove
 from strongref_cli.install.bucket import CodeBucket, bucket_name
 from strongref_cli.install.errors import FAILURES
 from strongref_cli.install.installed import find, leftovers, uses
-from strongref_cli.install.packaging import parameter_names
+from strongref_cli.install.packaging import declared_parameters, parameter_problem
 from strongref_cli.install.plan import BAD, Found, RegionOutcome, RegionResult, Wanted, plan_install
 from strongref_cli.install.release import load_release
 from strongref_cli.install.removal import (
@@ -79,12 +79,15 @@ class _Run:
 
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     suite = load_release(Path(args.release)) if args.release else load_suite()
-    known = tuple(parameter_names(suite.template))
+    declared = declared_parameters(suite.template)
     parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
-    for name in (each for each in parameters if each not in known):
-        hint = did_you_mean(get_close_matches(name, known, 1), f"The parameters are {', '.join(known)}.")
-        raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
-    wanted = Wanted(args.stack, suite.version, known, parameters, tags, args.force)
+    for name, value in parameters.items():
+        if name not in declared:
+            hint = did_you_mean(get_close_matches(name, declared, 1), f"The parameters are {', '.join(declared)}.")
+            raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
+        if problem := parameter_problem(declared[name], value):
+            raise UsageError(f"--parameter {name} cannot be {value!r}: {problem.rstrip('.')}.")
+    wanted = Wanted(args.stack, suite.version, tuple(declared), parameters, tags, args.force)
     run = _Run(args, session)
 
     def in_region(region: _Region) -> RegionOutcome:

@@ -29,7 +29,9 @@ _COMPILED = (".so", ".pyd", ".dylib", ".dll")
 
 _LOCATION = re.compile(r"^( +(?:CodeUri|ContentUri): +)(?!s3://)(\S+)", re.MULTILINE)
 _PARAMETERS = re.compile(r"^Parameters:\n((?:(?:[ #].*)?\n)+)", re.MULTILINE)
-_NAME = re.compile(r"^ {2}([A-Za-z0-9]+):", re.MULTILINE)
+_DECLARED = re.compile(r"^ {2}([A-Za-z0-9]+):\n((?: {4}.*\n)*)", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.*)$", re.MULTILINE)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _RUNTIME = re.compile(r"^ +Runtime: +python([\d.]+)$", re.MULTILINE)
 
 
@@ -90,10 +92,25 @@ def with_locations(template: str, locations: Mapping[str, str]) -> str:
     return _LOCATION.sub(located, template)
 
 
-def parameter_names(template: str) -> list[str]:
-    """The names of the template's parameters."""
+def declared_parameters(template: str) -> dict[str, dict[str, str]]:
+    """How the template declares its parameters, by name: the text of `Type`, `AllowedPattern` and so on."""
     section = _PARAMETERS.search(template)
-    return _NAME.findall(section[1]) if section else []
+    return {name: dict(_ATTRIBUTE.findall(text)) for name, text in _DECLARED.findall(section[1])} if section else {}
+
+
+def parameter_problem(declared: Mapping[str, str], value: str) -> str:
+    """Why CloudFormation would refuse a value of a parameter; empty if it would not."""
+    kind, pattern = declared.get("Type", ""), declared.get("AllowedPattern", "")
+    items = value.split(",") if kind == "CommaDelimitedList" else [value]
+    if pattern and not all(re.fullmatch(pattern, each.strip()) for each in items):
+        return declared.get("ConstraintDescription", f"it must match {pattern}")
+    allowed = [each.strip(" '") for each in declared.get("AllowedValues", "").strip("[]").split(",") if each]
+    if allowed and value not in allowed:
+        return f"it must be one of {', '.join(allowed)}"
+    least, most = float(declared.get("MinValue", "-inf")), float(declared.get("MaxValue", "inf"))
+    if kind == "Number" and not (_NUMBER.fullmatch(value) and least <= float(value) <= most):
+        return f"it must be a number from {least:g} to {most:g}".removesuffix(" to inf")
+    return ""
 
 
 def python_version(template: str) -> str:

@@ -43,6 +43,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             "--parameter Readlag: the installation has no such parameter. Did you mean ReadLag?",
         ),
         (
+            ["install", "--dry-run", "--region", EU, "--parameter", "ReadLag=11"],
+            "--parameter ReadLag cannot be '11': it must be a number from 0 to 10.",
+        ),
+        (
             ["install", "--region", EU, "--parameter", "Zzz=1"],
             "--parameter Zzz: the installation has no such parameter. The parameters are PermissionsBoundary,",
         ),

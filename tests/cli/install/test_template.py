@@ -8,7 +8,13 @@ import pytest
 
 import strongref
 from strongref_cli.install.errors import IncompleteSuiteError
-from strongref_cli.install.packaging import local_paths, parameter_names, python_version, with_locations
+from strongref_cli.install.packaging import (
+    declared_parameters,
+    local_paths,
+    parameter_problem,
+    python_version,
+    with_locations,
+)
 from strongref_cli.install.plan import VERSION_OUTPUT
 from tests.support.documents import ROOT, load
 
@@ -48,8 +54,37 @@ def test_a_folder_without_code_is_an_error() -> None:
 
 
 def test_the_names_of_the_parameters_are_those_of_the_template() -> None:
-    assert parameter_names(TEXT) == list(TEMPLATE["Parameters"])
-    assert parameter_names("Resources:\n  A:\n    Type: T\n") == []
+    declared = declared_parameters(TEXT)
+    assert list(declared) == list(TEMPLATE["Parameters"])
+    limits = ("Type", "AllowedPattern", "MinValue", "MaxValue", "ConstraintDescription")
+    for name, each in TEMPLATE["Parameters"].items():
+        assert {key: declared[name].get(key) for key in limits} == {
+            key: None if each.get(key) is None else str(each[key]) for key in limits
+        }
+        assert parameter_problem(declared[name], str(each["Default"])) == ""
+        assert all(parameter_problem(declared[name], str(value)) == "" for value in each.get("AllowedValues", ()))
+    assert declared_parameters("Resources:\n  A:\n    Type: T\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("ReadLag", "11", "it must be a number from 0 to 10"),
+        ("ReadLag", "two", "it must be a number from 0 to 10"),
+        ("ReadLag", "2.5", ""),
+        ("ReservedConcurrency", "-1", "it must be a number from 0"),
+        ("Architecture", "arm", "it must be one of arm64, x86_64"),
+        ("Macro", "no", "it must be one of true, false"),
+        ("KmsKey", "arn:aws:kms:eu-west-1:111111111111:key/x", "KmsKey must be a key ID or an alias"),
+        ("JanitorSchedule", "1 day", "it must match ^(rate|cron)"),
+        ("LookupPolicies", "arn:aws:iam::aws:policy/ReadOnlyAccess, arn:aws:iam::aws:policy/X", ""),
+        ("LookupPolicies", "arn:aws:iam::aws:policy/ReadOnlyAccess,x", "it must match"),
+    ],
+)
+def test_a_value_that_cloudformation_would_refuse_is_refused_before(name: str, value: str, problem: str) -> None:
+    found = parameter_problem(declared_parameters(TEXT)[name], value)
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
 
 
 def test_the_version_of_python_is_that_of_the_functions() -> None:
