@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import textwrap
 import time
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +35,12 @@ class Story:
         say(f"{region}  {stack:<12} {expect:<25} {why}")
         return done.arn
 
-    def show(self, region: str, *arguments: str, lines: int) -> str:
-        """Run the command `strongref`, and show it with the first lines of what it prints."""
+    def show(self, region: str, *arguments: str, lines: int, given: str = "") -> str:
+        """Run the command `strongref`, and show it with the first lines of what it prints; `given` is its input."""
         say(f"{region}  $ strongref {' '.join(arguments)}")
         command = [str(Path(sys.executable).with_name("strongref")), *arguments]
         environment = {**os.environ, **self.aws.emulator.env(region=region)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=False)  # noqa: S603
         for line in (done.stdout + done.stderr).splitlines()[:lines]:
             say(f"           {line}")
         return done.stdout
@@ -57,6 +59,11 @@ class Story:
             US, "check", "--stack", "certificate", "--template", file, "--parameters", parameter, lines=1
         )
         check("certificate (us-east-1): refused" in answer, "check predicts what happens to another domain")
+        tagged = deepcopy(self.certificate)
+        tagged["Resources"]["Certificate"]["Properties"]["Tags"] = [{"Key": "team", "Value": "web"}]
+        strict = ("check", "--stack", "certificate", "--template", "-", "--strict")
+        answer = self.show(US, *strict, lines=1, given=json.dumps(tagged))
+        check("certificate (us-east-1): accepted" in answer, "and that other tags replace nothing")
         refused, why = "UPDATE_ROLLBACK_COMPLETE", "is deployed anyway, and refused:"
         self.deploy(US, "certificate", self.certificate, refused, why, Parameters=other)
         reason = next(reason for reason in self.aws.reasons("certificate", US) if "cannot be changed" in reason)
