@@ -74,11 +74,8 @@ class CdkTarget:
         text, name = (each if isinstance(each, str | None) else self.stand_in(each) for each in (value, export))
         output = self._outputs.get(logical_id)
         if output is None:
-            output = aws_cdk.CfnOutput(self.scope, f"Output{logical_id}", value=text)
-            output.override_logical_id(logical_id)
-            self._outputs[logical_id] = output
-            self._own.add(reference(output))
-            self.look_again()
+            output = self._outputs[logical_id] = aws_cdk.CfnOutput(self.scope, f"Output{logical_id}", value=text)
+            self._adopt(output, logical_id)
         output.value = text
         output.export_name = name
         output.description = description
@@ -89,12 +86,14 @@ class CdkTarget:
             self.scope.node.try_remove_child(resource.node.id)
             resource = None
         if resource is None:
-            resource = _LateResource(self.scope, f"Resource{logical_id}", type_name)
-            resource.override_logical_id(logical_id)
-            self._resources[logical_id] = resource
-            self._own.add(reference(resource))
-            self.look_again()
+            resource = self._resources[logical_id] = _LateResource(self.scope, f"Resource{logical_id}", type_name)
+            self._adopt(resource, logical_id)
         resource.put_properties = _plain(properties)
+
+    def _adopt(self, element: aws_cdk.CfnElement, logical_id: str) -> None:
+        element.override_logical_id(logical_id)
+        self._own.add(reference(element))
+        self.look_again()
 
     def drop_resource(self, logical_id: str) -> None:
         resource = self._resources.pop(logical_id)

@@ -17,7 +17,7 @@ from strongref_objects.base import (
 )
 from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
 from strongref_objects.base.names import Path, construct_id
-from strongref_objects.base.values import Collector, Leaf, collect
+from strongref_objects.base.values import Collector, Leaf
 from strongref_objects.channels import (
     Channel,
     CloudFormation,
@@ -177,7 +177,9 @@ class Stack:
 
         The description applies to each value that has none of its own. If a part cannot be exported, nothing is.
         """
-        self._export(name, collect(name, obj, description), via)
+        collector = Collector()
+        collector.write_object(name, obj, description=description)
+        self._export(name, collector.leaves, via)
 
     def import_string(
         self, name: str, *, type: ResolveType = ResolveType.SYNTHESIS, weak: bool = False, via: Channel | None = None

@@ -16,7 +16,7 @@ from strongref_objects.base.errors import (
     UnknownMembersError,
     WrongTypeError,
 )
-from strongref_objects.base.values import collect, joined
+from strongref_objects.base.values import Collector, joined
 from strongref_objects.channels.texts import JsonSerializationContext, from_json
 from strongref_objects.types import (
     READY,
@@ -100,7 +100,9 @@ def sample(of: type[Declared], prefix: str = "") -> Any:
 
 def written(obj: Declared) -> dict[str, Any]:
     """What an object writes, by the keys with dots between them."""
-    return {".".join(path[1:]): leaf.value for path, leaf in collect("X", obj).items()}
+    ctx = Collector(("X",))
+    obj.serialize(ctx)
+    return {".".join(path[1:]): leaf.value for path, leaf in ctx.leaves.items()}
 
 
 @pytest.mark.parametrize("name", READY)

@@ -84,13 +84,6 @@ class Collector:
             raise _written_twice(path)
 
 
-def collect(name: str, obj: Serializable, description: str | None = None) -> dict[Path, Leaf]:
-    """The values of an object, by paths that begin with its name; errors as `Collector.write_string`."""
-    collector = Collector()
-    collector.write_object(name, obj, description=description)
-    return collector.leaves
-
-
 def is_function(value: object) -> bool:
     """Whether this is an intrinsic function of CloudFormation, as in `{"Ref": "Bucket"}`."""
     if not isinstance(value, Mapping) or len(value) != 1:

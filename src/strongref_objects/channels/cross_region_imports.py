@@ -17,6 +17,7 @@ from strongref_objects.channels.exporting import check_free
 from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import ContextKey
+from strongref_toolkit.errors import NotExportedError, SecureValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -221,8 +222,6 @@ def _published_at(
 
 
 def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> AnyJson:
-    from strongref_toolkit.errors import NotExportedError, SecureValueError  # noqa: PLC0415 (lookups only)
-
     failed: ObjectError
     try:
         value = _exports(synthesis, at, consumer).value(producer, export_key(path), shown(path))

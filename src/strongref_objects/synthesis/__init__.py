@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from strongref.memo import Memo
 from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
+from strongref_toolkit.errors import UnknownCallerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -66,8 +67,6 @@ class Synthesis:
             raise UnknownLocationError(name, target.name, "region", at_deployment)
         if target.account is not None:
             return Home(target.account, target.region)
-        from strongref_toolkit.errors import UnknownCallerError  # noqa: PLC0415 (lookups only)
-
         try:
             return Home(self.aws(target.region).accounts.own, target.region)
         except UnknownCallerError:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref_objects.base.errors import ContextFileError
-from strongref_toolkit.errors import os_problem
+from strongref_toolkit.errors import WriteFailedError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -164,9 +164,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, entries: Mapping[str, Any]) -> None:
     """Replace the file in one step."""
-    # Not imported where a function reads an object: these modules import the manifests' formats.
-    from strongref_toolkit.errors import WriteFailedError  # noqa: PLC0415
-    from strongref_toolkit.files import write  # noqa: PLC0415
+    from strongref_toolkit.files import write  # noqa: PLC0415 (not where a function reads an object)
 
     content = (json.dumps(entries, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     try:
