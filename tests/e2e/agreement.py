@@ -21,7 +21,7 @@ from strongref.macro.errors import TransformFailedError
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.reading import StackReader
-from strongref_cli.check.report import ChangeKind, ExportPrediction, ImportPrediction, StackReport, Verdict
+from strongref_cli.check.report import ChangeKind, StackReport, Verdict
 from strongref_cli.check.stored import Location
 from strongref_manifests.text.templates import read
 from strongref_toolkit.session import ToolSession
@@ -106,10 +106,9 @@ def compare(report: StackReport, aws: Aws, stack: str, region: str) -> None:
         if any(each.verdict is Verdict.REFUSED for each in report.findings):
             assert any(text in reasons for text in (*_BY_CLOUDFORMATION, *_BY_TEMPLATE)), predicted
             return
-        parts: list[ExportPrediction | ImportPrediction] = [*report.exports, *report.imports]
         certain = [
             each.reasons[0]
-            for each in parts
+            for each in report.resources
             if each.verdict is Verdict.REFUSED and len(each.reasons) == 1 and "Fn::GetAtt" not in each.reasons[0]
         ]
         assert not certain or any(text in reasons for text in certain), predicted

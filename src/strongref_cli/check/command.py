@@ -15,7 +15,15 @@ from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
 from strongref_cli.check.github import add_to_summary, annotated
 from strongref_cli.check.reading import StackReader
-from strongref_cli.check.report import ChangeKind, ExportPrediction, StackReport, ValueChange, Verdict
+from strongref_cli.check.report import (
+    ChangeKind,
+    ExportPrediction,
+    ImportPrediction,
+    StackFinding,
+    StackReport,
+    ValueChange,
+    Verdict,
+)
 from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
 from strongref_cli.overview.texts import importer_document
@@ -146,45 +154,34 @@ def as_markdown(report: StackReport) -> str:
 
 def _lines(report: StackReport) -> Iterator[str]:
     yield f"{report.stack} ({report.region}): {report.verdict}"
-    for export in report.exports:
-        yield f"  {export.logical_id}: {export.verdict}"
-        yield from (f"    {reason}" for reason in export.reasons)
-        shown = _shown(export)
+    for each in report.resources:
+        yield f"  {each.logical_id}: {each.verdict}"
+        yield from (f"    {reason}" for reason in each.reasons)
+        shown = _shown(each)
         widths = [max((len(row[at]) for row in map(_row, shown)), default=0) for at in range(4)]
         for change in shown:
             cells = "  ".join(cell.ljust(width) for cell, width in zip(_row(change), widths, strict=True))
             yield f"    {cells}{_details(change, '  ')}".rstrip()
-        yield from (f"    {text}" for text in _rest(export))
-    for each in report.imports:
-        yield f"  {each.logical_id}: {each.verdict}"
-        yield from (f"    {reason}" for reason in each.reasons)
-    yield from (
-        f"  {each.verdict if each.verdict is not Verdict.ACCEPTED else 'note'}: {each.text}" for each in report.findings
-    )
-    if not report.exports and not report.imports:
+        yield from (f"    {text}" for text in _rest(each))
+    yield from (f"  {_kind(finding)}: {finding.text}" for finding in report.findings)
+    if not report.resources:
         yield "  no Exports"
 
 
 def _markdown(report: StackReport) -> Iterator[str]:
     yield f"### {_ICONS[report.verdict]} `{report.stack}` ({report.region}): {report.verdict}\n"
-    for export in report.exports:
-        yield f"**{export.logical_id}: {export.verdict}**\n"
-        yield from (f"> {_escaped(reason)}\n" for reason in export.reasons)
-        shown = _shown(export)
+    for each in report.resources:
+        yield f"**{each.logical_id}: {each.verdict}**\n"
+        yield from (f"> {_escaped(reason)}\n" for reason in each.reasons)
+        shown = _shown(each)
         if shown:
             yield "| Change | Value | Region | Consumer | Imported by |\n|---|---|---|---|---|"
             for change in shown:
                 cells = " | ".join(f"`{cell}`" if at else cell for at, cell in enumerate(_row(change)))
                 yield f"| {cells} | {_escaped(_details(change, '', imported=''))} |"
             yield ""
-        yield from (f"{text}\n" for text in _rest(export))
-    for each in report.imports:
-        yield f"**{each.logical_id}: {each.verdict}**\n"
-        yield from (f"> {_escaped(reason)}\n" for reason in each.reasons)
-    yield from (
-        f"- **{each.verdict if each.verdict is not Verdict.ACCEPTED else 'Note'}**: {_escaped(each.text)}"
-        for each in report.findings
-    )
+        yield from (f"{text}\n" for text in _rest(each))
+    yield from (f"- **{_kind(finding)}**: {_escaped(finding.text)}" for finding in report.findings)
     yield ""
 
 
@@ -194,21 +191,16 @@ def _document(report: StackReport) -> dict[str, Any]:
         "region": report.region,
         "verdict": report.verdict,
         "exports": [
-            {
-                "logicalId": each.logical_id,
-                "verdict": each.verdict,
-                "reasons": list(each.reasons),
-                "changes": [_change_document(change) for change in each.changes],
-            }
-            for each in report.exports
+            _resource_document(each) | {"changes": list(map(_change_document, each.changes))} for each in report.exports
         ],
-        "imports": [
-            {"logicalId": each.logical_id, "verdict": each.verdict, "reasons": list(each.reasons)}
-            for each in report.imports
-        ],
+        "imports": list(map(_resource_document, report.imports)),
         "findings": [{"verdict": each.verdict, "text": each.text} for each in report.findings],
         "nested": [_document(each) for each in report.nested],
     }
+
+
+def _resource_document(each: ImportPrediction) -> dict[str, Any]:
+    return {"logicalId": each.logical_id, "verdict": each.verdict, "reasons": list(each.reasons)}
 
 
 def _change_document(change: ValueChange) -> dict[str, Any]:
@@ -230,14 +222,20 @@ _COLORS = {
 _ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
 
 
-def _shown(export: ExportPrediction) -> list[ValueChange]:
-    return [each for each in export.changes if each.kind is not ChangeKind.UNCHANGED]
+def _kind(finding: StackFinding) -> str:
+    return "note" if finding.verdict is Verdict.ACCEPTED else finding.verdict
 
 
-def _rest(export: ExportPrediction) -> Iterator[str]:
-    unchanged = len(export.changes) - len(_shown(export))
-    if unchanged or (not export.changes and export.verdict is Verdict.ACCEPTED):
-        yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
+def _shown(resource: ImportPrediction) -> list[ValueChange]:
+    changes = resource.changes if isinstance(resource, ExportPrediction) else ()
+    return [each for each in changes if each.kind is not ChangeKind.UNCHANGED]
+
+
+def _rest(resource: ImportPrediction) -> Iterator[str]:
+    if isinstance(resource, ExportPrediction):
+        unchanged = len(resource.changes) - len(_shown(resource))
+        if unchanged or (not resource.changes and resource.verdict is Verdict.ACCEPTED):
+            yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:

@@ -17,10 +17,7 @@ _LEVELS = {Verdict.UNKNOWN: "warning", Verdict.LOST: "error", Verdict.REFUSED: "
 def annotated(report: StackReport, file: str) -> Iterator[str]:
     """A workflow command for each reason of a verdict (GitHub: workflow commands for GitHub Actions)."""
     for stack in report.all_stacks:
-        parts = [(each.verdict, reason) for each in stack.exports for reason in each.reasons]
-        parts += [(each.verdict, reason) for each in stack.imports for reason in each.reasons]
-        parts += [(each.verdict, each.text) for each in stack.findings]
-        for verdict, text in parts:
+        for verdict, text in stack.reasons:
             if verdict in _LEVELS:
                 title = _escaped(f"{stack.stack} ({stack.region}) {verdict}").replace(":", "%3A").replace(",", "%2C")
                 yield f"::{_LEVELS[verdict]} file={_escaped(file)},title={title}::{_escaped(text)}"

@@ -54,22 +54,20 @@ class ValueChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportPrediction:
-    """What would become of one Export."""
-
-    logical_id: str
-    verdict: Verdict
-    reasons: tuple[str, ...] = ()  # a refusal in the exporter's words, what is lost, or when it would be refused
-    changes: tuple[ValueChange, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ImportPrediction:
     """What would become of one Import, and of the attributes of it that the template names."""
 
     logical_id: str
     verdict: Verdict
-    reasons: tuple[str, ...] = ()  # a refusal in the importer's words, or CloudFormation's reason in ours
+    # a refusal in the function's words, what is lost, when it would be refused, or CloudFormation's reason in ours
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPrediction(ImportPrediction):
+    """What would become of one Export."""
+
+    changes: tuple[ValueChange, ...] = ()
 
 
 def unclear(logical_id: str, property_name: str) -> ExportPrediction:
@@ -106,9 +104,21 @@ class StackReport:
         """What would become of the whole deployment."""
         if self.in_cleanup:
             return Verdict.ACCEPTED
-        parts: list[ExportPrediction | ImportPrediction | StackFinding] = [*self.exports, *self.imports, *self.findings]
-        own = [each.verdict for each in parts]
-        return max([*own, *(each.verdict for each in self.nested)], key=list(Verdict).index, default=Verdict.ACCEPTED)
+        parts = [each.verdict for each in self.resources] + [each.verdict for each in self.nested]
+        return max(
+            [*parts, *(each.verdict for each in self.findings)], key=list(Verdict).index, default=Verdict.ACCEPTED
+        )
+
+    @property
+    def resources(self) -> tuple[ImportPrediction, ...]:
+        """Exports, then Imports."""
+        return *self.exports, *self.imports
+
+    @property
+    def reasons(self) -> list[tuple[Verdict, str]]:
+        """What says why, with the verdict that it explains."""
+        of_resources = [(each.verdict, reason) for each in self.resources for reason in each.reasons]
+        return of_resources + [(each.verdict, each.text) for each in self.findings]
 
     @property
     def all_stacks(self) -> Iterator[StackReport]:

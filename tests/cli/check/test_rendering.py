@@ -59,4 +59,4 @@ def test_markdown() -> None:
     shown = as_markdown(REPORT)
     assert "| changed | `Alb.Arn` | `us-east-1` | `web` | stack web (us-east-1, 111111111111) |" in shown
     assert "- **lost**: a &lt; b \\| c" in shown
-    assert "- **Note**: Worth knowing." in shown
+    assert "- **note**: Worth knowing." in shown
