@@ -172,79 +172,75 @@ class ImportAttributeReader:
 
 def value_reader(target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> ValueReader:
     """Reads the values that a stack exports to this one, as the target's account and region store them."""
-
-    def look_up(path: Path, *, is_setting: bool = False) -> AnyJson:
-        at, consumer, producer = _published_at(target, synthesis, via, path)
-        ask = partial(_published, synthesis, at, consumer, producer, path)
-        return synthesis.remember(at, ask, is_setting=is_setting)
-
-    holder = CrossRegionHolder(target, synthesis, imports, via)
-    return ValueReader(CHANNEL, look_up, holder, look_up_setting=partial(look_up, is_setting=True))
+    values = PublishedValues(target, synthesis, imports, via)
+    return ValueReader(CHANNEL, values.look_up, values, look_up_setting=partial(values.look_up, is_setting=True))
 
 
-class CrossRegionHolder:
-    """`Holder`: Imports whose attributes nobody uses."""
+@dataclass(eq=False)
+class PublishedValues:
+    """What a stack exports to this one. `Holder` of it: Imports whose attributes nobody uses."""
 
-    def __init__(self, target: Target, synthesis: Synthesis, imports: ImportResources, via: CrossRegion) -> None:
-        self._target = target
-        self._synthesis = synthesis
-        self._imports = imports
-        self._via = via
+    target: Target
+    synthesis: Synthesis
+    imports: ImportResources
+    via: CrossRegion
+
+    def look_up(self, path: Path, *, is_setting: bool = False) -> AnyJson:
+        at, producer = self._published_at(path)
+        return self.synthesis.remember(at, partial(self._published, at, producer, path), is_setting=is_setting)
 
     def name(self, path: Path) -> str:
         return attribute_name(export_key(path))
 
     def items(self, path: Path) -> Mapping[str, str]:
-        at, consumer, producer = _published_at(self._target, self._synthesis, self._via, path)
+        at, producer = self._published_at(path)
 
         def ask() -> dict[str, str]:
-            exported = _exports(self._synthesis, at, consumer).values(producer)
+            exported = self._exports(at).values(producer)
             items = {key: each.attribute for key, each in exported.items() if list_of(key) == at.name}
             return {each: attribute_name(key) for key, each in items.items() if isinstance(each, str)}
 
-        return self._synthesis.items(at, f"{at.name}/*", ask)
+        return self.synthesis.items(at, f"{at.name}/*", ask)
 
     def hold(self, values: Mapping[str, object]) -> None:
-        self._imports.hold(self._via, values)
+        self.imports.hold(self.via, values)
 
+    @property
+    def _consumer(self) -> str:
+        return SHARED if self.via.shared else self.via.consumer or self.target.name
 
-def _published_at(
-    target: Target, synthesis: Synthesis, via: CrossRegion, path: Path
-) -> tuple[ContextKey, str, Producer]:
-    """A value's entry in the context file, and the consumer and producer of its export."""
-    key = export_key(path)
-    home = synthesis.home(target, shown(path))
-    consumer = SHARED if via.shared else via.consumer or target.name
-    account, region = via.account or home.account, via.region or home.region
-    producer = Producer(account, region, via.stack or "")  # For imports, a channel always names the stack.
-    at = ContextKey("strongref", home.account, home.region, f"{consumer}/{account}/{region}/{via.stack}", key)
-    return at, consumer, producer
+    def _published_at(self, path: Path) -> tuple[ContextKey, Producer]:
+        """A value's entry in the context file, and the producer of its export."""
+        key, via = export_key(path), self.via
+        home = self.synthesis.home(self.target, shown(path))
+        account, region = via.account or home.account, via.region or home.region
+        producer = Producer(account, region, via.stack or "")  # For imports, a channel always names the stack.
+        of = f"{self._consumer}/{account}/{region}/{via.stack}"
+        return ContextKey("strongref", home.account, home.region, of, key), producer
 
+    def _published(self, at: ContextKey, producer: Producer, path: Path) -> AnyJson:
+        failed: ObjectError
+        try:
+            value = self._exports(at).value(producer, export_key(path), shown(path))
+        except SecureValueError:
+            failed = SecureObjectError(shown(path))
+        except NotExportedError as error:
+            whom = SHARED if self._consumer == SHARED else f"consumer {self._consumer}"
+            failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
+        else:
+            if isinstance(value, dict):
+                raise is_an_object(path)
+            return value
+        raise failed
 
-def _published(synthesis: Synthesis, at: ContextKey, consumer: str, producer: Producer, path: Path) -> AnyJson:
-    failed: ObjectError
-    try:
-        value = _exports(synthesis, at, consumer).value(producer, export_key(path), shown(path))
-    except SecureValueError:
-        failed = SecureObjectError(shown(path))
-    except NotExportedError as error:
-        whom = consumer if consumer == SHARED else f"consumer {consumer}"
-        failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
-    else:
-        if isinstance(value, dict):
-            raise is_an_object(path)
-        return value
-    raise failed
+    def _exports(self, at: ContextKey) -> PublishedExports:
+        """What stacks export to the consumer in the account and region of an entry."""
+        home = Home(at.account, at.region)
 
+        def start() -> PublishedExports:
+            from strongref_toolkit.published_exports import PublishedExports  # noqa: PLC0415 (lookups only)
 
-def _exports(synthesis: Synthesis, at: ContextKey, consumer: str) -> PublishedExports:
-    """What stacks export to a consumer in the account and region of an entry."""
-    home = Home(at.account, at.region)
+            tools = self.synthesis.toolbox
+            return PublishedExports(self.synthesis.store(home), tools.clock, tools.ports().patience, self._consumer)
 
-    def start() -> PublishedExports:
-        from strongref_toolkit.published_exports import PublishedExports  # noqa: PLC0415 (lookups only)
-
-        tools = synthesis.toolbox
-        return PublishedExports(synthesis.store(home), tools.clock, tools.ports().patience, consumer)
-
-    return synthesis.once(("strongref", home, consumer), start)
+        return self.synthesis.once(("strongref", home, self._consumer), start)
