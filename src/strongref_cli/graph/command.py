@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from strongref.text import some
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
-from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.graph.formats.script import as_script
 from strongref_cli.overview.exports import graph_of
-from strongref_cli.overview.graph import Order, delete_order, deploy_order
+from strongref_cli.overview.graph import Graph, Order, Participant, delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
-from strongref_cli.overview.texts import as_of_text, participant_text
+from strongref_cli.overview.texts import as_of_text, participant_document, participant_text, unread_document
 from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
 from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem
+from strongref_toolkit.json_values import document_text
 from strongref_toolkit.session import ToolSession, chosen_regions
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Iterator
 
-    from strongref_cli.overview.graph import Graph
+
+def graph_as_json(graph: Graph) -> str:
+    references = [
+        {
+            "region": each.region,
+            "keys": each.keys,
+            "outdated": each.outdated,
+            "protection": each.protection,
+            "producer": participant_document(each.producer),
+            "importer": participant_document(each.importer),
+        }
+        for each in graph.references
+    ]
+    unread = unread_document(graph.unread)
+    document = {"participants": _listed(graph.participants), "references": references, "unread": unread}
+    return document_text(document, graph.as_of)
+
+
+def order_as_json(order: Order, graph: Graph) -> str:
+    """An order of deployment or of deletion of a graph."""
+    document = {
+        "waves": list(map(_listed, order.waves)),
+        "cycles": [{"participants": _listed(each.participants), "chain": _listed(each.chain)} for each in order.cycles],
+        "unread": unread_document(graph.unread),
+    }
+    return document_text(document, graph.as_of)
+
+
+def _listed(participants: Iterable[Participant]) -> list[dict[str, Any]]:
+    return list(map(participant_document, participants))
+
 
 _FORMATS = {"html": as_page, "mermaid": as_mermaid, "dot": as_dot, "json": graph_as_json}
 _SUFFIXES = {".html": "html", ".htm": "html", ".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".json": "json"}
@@ -72,8 +104,27 @@ def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     for cycle in order.cycles:
         chain = " -> ".join(participant_text(each) for each in cycle.chain)
         notes.append(f"Cycle: {chain}. None of these can be {done} first: remove one of the imports.")
-    return TextTable(
-        ("WAVE", "STACK"),
-        rows,
-        notes=notes if rows else [f"Nothing is exported or imported{where_read(graph.unread)}."],
-    )
+    if not rows:
+        notes = [f"Nothing is exported or imported{where_read(graph.unread)}."]
+    return TextTable(("WAVE", "STACK"), rows, notes=notes)
+
+
+def as_script(order: Order, graph: Graph) -> str:
+    """Commands that deploy the outdated importers, in their order. The files are guesses: their owners have them."""
+    return "".join(f"{line}\n" for line in _script_lines(order, graph))
+
+
+def _script_lines(order: Order, graph: Graph) -> Iterator[str]:
+    late: dict[Participant, set[str]] = {}
+    for each in graph.references:
+        late.setdefault(each.importer, set()).update(each.outdated)
+    yield "# Change the Revision of each Import before you deploy its stack."
+    for number, wave in enumerate(order.waves, start=1):
+        for who in (each for each in wave if late.get(each)):
+            yield f"\n# Wave {number}: {participant_text(who)} has an earlier {some(sorted(late[who]), 5)}"
+            name = shlex.quote(who.name)
+            if who.kind == "stack":
+                file = shlex.quote(f"{who.name}.yaml")
+                yield f"aws cloudformation deploy --region {who.region} --stack-name {name} --template-file {file}"
+            else:
+                yield f"# strongref resolve MANIFEST --in-place --claim {name}"

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from strongref_cli.graph.command import as_script, graph_as_json, order_as_json
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
-from strongref_cli.graph.formats.json_document import graph_as_json, order_as_json
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.graph.formats.script import as_script
 from strongref_cli.overview.graph import Graph, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
 from strongref_cli.overview.texts import participant_document

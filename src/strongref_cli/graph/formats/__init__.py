@@ -1,1 +1,1 @@
-"""A graph and an order as text: diagrams, JSON, and a page of HTML. Pure."""
+"""A graph as text: diagrams, and a page of HTML. Pure."""

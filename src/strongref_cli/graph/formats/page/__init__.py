@@ -86,35 +86,24 @@ def _hash(text: str) -> str:
 
 def _size(graph: Graph) -> str:
     sets = sum(each.kind == "manifests" for each in graph.participants)
-    return ", ".join(
-        [
-            count(len(graph.participants) - sets, "stack"),
-            *([count(sets, "manifest set")] if sets else []),
-            count(len(graph.references), "reference"),
-        ]
-    )
+    members = [count(len(graph.participants) - sets, "stack")] + [count(sets, "manifest set")] * bool(sets)
+    return ", ".join([*members, count(len(graph.references), "reference")])
 
 
 def _unread(graph: Graph) -> str:
     if not graph.unread:
         return ""
     reasons = escape(" ".join(f"{each.region}: {each.error}" for each in graph.unread))
-    return (
-        f'<p class="unread" title="{reasons}">Not read: {escape(some([each.region for each in graph.unread], 5))}</p>'
-    )
+    regions = escape(some([each.region for each in graph.unread], 5))
+    return f'<p class="unread" title="{reasons}">Not read: {regions}</p>'
 
 
 def _grid_rules(placement: Placement) -> str:
     """Places as classes, since the policy allows no style attributes."""
     rows = max((box.row for lane in placement.lanes for box in lane.boxes), default=0)
-    return "".join(
-        (
-            f":root{{--columns:{placement.columns}}}\n",
-            *(f".c{number}{{grid-column:{number}}}" for number in range(1, placement.columns + 1)),
-            *(f".r{number}{{grid-row:{number}}}" for number in range(1, rows + 1)),
-            "\n",
-        )
-    )
+    columns_rules = "".join(f".c{number}{{grid-column:{number}}}" for number in range(1, placement.columns + 1))
+    rows_rules = "".join(f".r{number}{{grid-row:{number}}}" for number in range(1, rows + 1))
+    return f":root{{--columns:{placement.columns}}}\n{columns_rules}{rows_rules}\n"
 
 
 def _wave_heads(placement: Placement) -> Iterator[str]:
@@ -181,14 +170,7 @@ def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]
     document = {
         "stacks": [asdict(each) | {"id": each.id} for each in graph.participants],
         "references": [
-            {
-                "producer": numbers[each.producer],
-                "importer": numbers[each.importer],
-                "region": each.region,
-                "keys": each.keys,
-                "outdated": each.outdated,
-                "protection": each.protection,
-            }
+            asdict(each) | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
             for each in graph.references
         ],
         "cycles": [

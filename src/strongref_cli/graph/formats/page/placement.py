@@ -11,12 +11,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from strongref_cli.graph.formats.diagrams import by_place
-from strongref_cli.overview.graph import Cycle, deploy_order
+from strongref_cli.overview.graph import Cycle, Graph, Participant, deploy_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from strongref_cli.overview.graph import Graph, Participant
 
 LEAST_COLUMNS, MOST_SIDE_BY_SIDE = 2, 3
 """The room that a cycle needs, and how many boxes without references are side by side, if there are few waves."""
