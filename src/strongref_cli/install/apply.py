@@ -53,9 +53,7 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeB
     if not plan.protected:
         show("turning on termination protection")
         stacks.protect(plan.stack, on=True)
-    if done is RegionResult.UP_TO_DATE:
-        return RegionOutcome(plan.region, done, plan.before)
-    return RegionOutcome(plan.region, done, plan.before, plan.changes)
+    return RegionOutcome(plan.region, done, plan.before, () if done is RegionResult.UP_TO_DATE else plan.changes)
 
 
 def _deploy(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeBucket, show: Show) -> RegionResult:

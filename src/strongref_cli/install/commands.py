@@ -131,7 +131,8 @@ def uninstall_suite(args: argparse.Namespace, session: ToolSession) -> int:
     if not refused:
         planned = {each.outcome.region: each for each in removals}
         if not args.dry_run:
-            ask(f"Uninstall strongref from {some(planned, 5)}?", yes=args.yes or not any(each.arn for each in removals))
+            nothing = not any(each.stack for each in removals)
+            ask(f"Uninstall strongref from {some(planned, 5)}?", yes=args.yes or nothing)
             outcomes = run.everywhere(
                 "Uninstalling", lambda region: _removed(region, planned[region.name], purge=args.purge)
             )
@@ -153,24 +154,21 @@ def _examined(region: _Region, run: _Run) -> PlannedRemoval:
         in_use = found.stack is not None and found.stack.status not in WITHOUT_FUNCTIONS
         users = uses(region.stacks, run.stack) if in_use else []
         store = run.session.ports().stores(region.name, run.session.clock)
-        arn, protected = (found.stack.arn, found.stack.protected) if found.stack else ("", False)
-        return PlannedRemoval(plan_removal(found, users), leftovers(region.bucket, store), arn, protected)
+        return PlannedRemoval(plan_removal(found, users), leftovers(region.bucket, store), found.stack)
     except StrongRefError as error:
         return PlannedRemoval(RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),)), Leftovers())
 
 
 def _removed(region: _Region, removal: PlannedRemoval, *, purge: bool) -> RegionOutcome:
-    outcome = removal.outcome
+    outcome, stack = removal.outcome, removal.stack
     try:
-        if removal.arn:
-            remove(region.stacks, removal.arn, region.show, protected=removal.protected)
+        if stack:
+            remove(region.stacks, stack.arn, region.show, protected=stack.protected)
             outcome = RegionOutcome(region.name, RegionResult.REMOVED, outcome.before)
         if purge and removal.leftovers.bucket:
             region.show("deleting code")
-            gone = region.bucket.purge()
-            text = (
-                "bucket deleted" if gone else f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
-            )
+            stays = f"the bucket {region.bucket.name} stays; strongref's objects are deleted"
+            text = "bucket deleted" if region.bucket.purge() else stays
             outcome = RegionOutcome(region.name, outcome.result, outcome.before, (*outcome.details, text))
     except FAILURES as error:
         return RegionOutcome(region.name, RegionResult.FAILED, outcome.before, (str(error),))

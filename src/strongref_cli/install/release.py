@@ -46,9 +46,11 @@ def load_release(folder: Path) -> Suite:
     files = _checked(folder)
     about = _about(folder, files)
     template = _file(folder, files, TEMPLATE).decode()
+    paths = local_paths(template)
+    if elsewhere := [each for each in paths if not each.startswith(BUCKET + KEY_PREFIX)]:
+        raise BadReleaseError(str(folder), f"is not a release of strongref: its template has code at {elsewhere[0]}.")
     archives = tuple(
-        Archive(path, path.removeprefix(BUCKET), partial(bytes, _file(folder, files, path)))
-        for path in _code(folder, template)
+        Archive(path, path.removeprefix(BUCKET), partial(bytes, _file(folder, files, path))) for path in paths
     )
     notes = []
     if not about["bytecode"]:
@@ -60,8 +62,13 @@ def load_release(folder: Path) -> Suite:
 
 def _checked(folder: Path) -> dict[str, bytes]:
     """Every file that the checksums list, by its path."""
+    try:
+        lines = (folder / CHECKSUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        problem = f"is not a release of strongref: it has no {CHECKSUMS}. Give the folder of an unpacked release."
+        raise BadReleaseError(str(folder), problem) from None
     files = {}
-    for line in _text(folder).splitlines():
+    for line in lines:
         listed = _CHECKSUM.fullmatch(line)
         if not listed or ".." in PurePosixPath(listed[2]).parts or listed[2].startswith("/"):
             raise BadReleaseError(str(folder), f"has a damaged {CHECKSUMS}. {_AGAIN}")
@@ -74,14 +81,6 @@ def _checked(folder: Path) -> dict[str, bytes]:
             raise BadReleaseError(str(folder), f"was changed: {name} has another checksum than released. {_AGAIN}")
         files[name] = content
     return files
-
-
-def _text(folder: Path) -> str:
-    try:
-        return (folder / CHECKSUMS).read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        problem = f"is not a release of strongref: it has no {CHECKSUMS}. Give the folder of an unpacked release."
-        raise BadReleaseError(str(folder), problem) from None
 
 
 def _file(folder: Path, files: Mapping[str, bytes], name: str) -> bytes:
@@ -104,12 +103,3 @@ def _about(folder: Path, files: Mapping[str, bytes]) -> dict[str, object]:
         )
         raise BadReleaseError(str(folder), problem)
     return about
-
-
-def _code(folder: Path, template: str) -> list[str]:
-    """The paths of the template's code."""
-    paths = local_paths(template)
-    for each in paths:
-        if not each.startswith(BUCKET + KEY_PREFIX):
-            raise BadReleaseError(str(folder), f"is not a release of strongref: its template has code at {each}.")
-    return paths

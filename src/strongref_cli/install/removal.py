@@ -15,7 +15,7 @@ from strongref.contract.hold_stacks import HOLD_STACK
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.macro.template import MACRO
 from strongref.text import some
-from strongref_cli.install.plan import BAD, IN_REVIEW, Found, RegionOutcome, RegionResult
+from strongref_cli.install.plan import BAD, IN_REVIEW, Found, FoundStack, RegionOutcome, RegionResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -75,20 +75,17 @@ class PlannedRemoval:
 
     outcome: RegionOutcome
     leftovers: Leftovers
-    arn: str = ""  # the stack to delete; empty if there is none
-    protected: bool = False  # whether it has termination protection
+    stack: FoundStack | None = None  # to be deleted; None if there is none
 
 
 def plan_removal(found: Found, uses: Sequence[Use]) -> RegionOutcome:
     """Decide for one region, given the stacks that need its installation."""
     stack = found.stack
-    if not stack:
+    if found.elsewhere:
         hint = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to remove it."
-        return RegionOutcome(
-            found.region,
-            RegionResult.REFUSED if found.elsewhere else RegionResult.NOT_INSTALLED,
-            details=(hint,) if found.elsewhere else (),
-        )
+        return RegionOutcome(found.region, RegionResult.REFUSED, details=(hint,))
+    if not stack:
+        return RegionOutcome(found.region, RegionResult.NOT_INSTALLED)
     if uses:
         return RegionOutcome(found.region, RegionResult.IN_USE, stack.version, tuple(str(each) for each in uses))
     if stack.status.endswith("_IN_PROGRESS") and stack.status not in WITHOUT_FUNCTIONS:

@@ -70,7 +70,7 @@ def _status_row(found: Found) -> tuple[str, ...]:
         return found.region, NOT_INSTALLED, *[""] * 4
     macro = {"true": "yes", "false": "no"}.get(stack.parameters.get("Macro", ""), UNKNOWN)
     protected, bus = "yes" if stack.protected else "no", stack.parameters.get(FUNCTIONS_EVENT_BUS) or "none"
-    return found.region, stack.status, version_of(found), protected, macro, bus
+    return found.region, stack.status, stack.version or UNKNOWN, protected, macro, bus
 
 
 def _status(found: Found) -> dict[str, Any]:
@@ -102,10 +102,6 @@ def _by_value(values: Mapping[str, str]) -> str:
     return "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())
 
 
-def version_of(found: Found) -> str:
-    return (found.stack.version or UNKNOWN) if found.stack else ""
-
-
 def problems(regions: Sequence[Found]) -> list[str]:
     """What is broken, one sentence each."""
     broken = [
@@ -118,28 +114,21 @@ def problems(regions: Sequence[Found]) -> list[str]:
         for each in regions
         if each.elsewhere
     ]
-    return [
-        *broken,
-        *elsewhere,
-        *(["strongref is not installed in any of these regions."] if not (_installed(regions) or elsewhere) else []),
-    ]
+    if not (elsewhere or any(each.stack for each in regions)):
+        broken.append("strongref is not installed in any of these regions.")
+    return broken + elsewhere
 
 
 def differences(regions: Sequence[Found], *, everywhere: bool = True) -> list[Difference]:
     """What differs between regions; if `everywhere`, also whether they have an installation."""
-    there = _installed(regions)
+    stacks = {each.region: each.stack for each in regions if each.stack}
     found = []
-    if everywhere and there and len(there) < len(regions):
+    if everywhere and stacks and len(stacks) < len(regions):
         states = {each.region: INSTALLED if each.stack else NOT_INSTALLED for each in regions if not each.elsewhere}
         found.append(Difference(INSTALLED, states))
-    found.append(Difference("version", {each.region: version_of(each) for each in there}))
-    stacks = {each.region: each.stack for each in there if each.stack}
+    found.append(Difference("version", {region: stack.version or UNKNOWN for region, stack in stacks.items()}))
     names = sorted({name for stack in stacks.values() for name in stack.parameters})
     found += [
         Difference(name, {region: stack.parameters.get(name, "") for region, stack in stacks.items()}) for name in names
     ]
     return [each for each in found if len(set(each.values.values())) > 1]
-
-
-def _installed(regions: Sequence[Found]) -> list[Found]:
-    return [each for each in regions if each.stack]

@@ -100,13 +100,10 @@ def load_suite() -> Suite:
         else Archive.of(path, dict(_below(_part(path, path), "")))
         for path in local_paths(template)
     )
-    untested = _notes({_normal(each.name): each.version for each in distributions}, tested)
-    notes = list(untested)
-    if not bytecode:
-        notes.append(
-            f"Cold starts are slower than they could be: run this command with Python {python} to add bytecode."
-        )
-    return Suite(strongref.__version__, template, tuple(archives), tuple(notes), bytecode, tuple(untested))
+    untested = tuple(_notes({_normal(each.name): each.version for each in distributions}, tested))
+    slower = f"Cold starts are slower than they could be: run this command with Python {python} to add bytecode."
+    notes = untested if bytecode else (*untested, slower)
+    return Suite(strongref.__version__, template, tuple(archives), notes, bytecode, untested)
 
 
 def _notes(installed: Mapping[str, str], tested: Mapping[str, str]) -> list[str]:
@@ -153,10 +150,8 @@ def _distributions(names: Mapping[str, str]) -> Iterator[Distribution]:
                 problem = f"is not installed, and the layer needs it: pip install {name}"
                 raise IncompleteSuiteError(name, problem) from None
             continue  # Its condition does not hold: pip has left it out.
-        if name == _EXACT and found.version != names.get(name):
-            problem = (
-                f"{found.version} is installed, and the layer needs {names[name]}: pip install {name}=={names[name]}"
-            )
+        if name == _EXACT and found.version != (exact := names.get(name)):
+            problem = f"{found.version} is installed, and the layer needs {exact}: pip install {name}=={exact}"
             raise IncompleteSuiteError(name, problem)
         seen.add(_normal(name))
         yield found
