@@ -196,7 +196,7 @@ def _subject(parameter: str) -> str:
 def outdated(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     """Importers that have not read a value since it changed."""
     for value in values:
-        if late := value.with_state(ImportState.OUTDATED):
+        if late := {each.importer for each in value.claims if each.state is ImportState.OUTDATED}:
             stacks = tuple(sorted(map(participant_of, late)))
             step = f"deploy {some([each.name for each in stacks], 5)} with another Revision of the Import"
             name, kind = value.scope.parameter_name(value.key), DoctorFinding.OUTDATED_IMPORT

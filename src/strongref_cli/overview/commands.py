@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import attribute_name, some
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import ExportedValue, participant_of
+from strongref_cli.overview.exports import ExportedValue, participant, participant_of
 from strongref_cli.overview.region_reading import Uses, reading, status, uses_of, where_read
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
@@ -21,7 +21,7 @@ from strongref_cli.overview.texts import (
     participant_document,
     participant_text,
     place_document,
-    stack_text,
+    short_text,
     unread_document,
 )
 from strongref_cli.terminal.output import Result, TextTable, count, show
@@ -76,7 +76,7 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
     rows = [
         (
             value.region,
-            stack_text(value.producer, value.region),
+            short_text(participant(value.producer), value.region),
             attribute_name(value.key),
             value.scope.consumer,
             value.state.value,
@@ -137,7 +137,7 @@ def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
         for value in uses.exports
     ]
     imports = [
-        (attribute_name(value.key), stack_text(value.producer, who.region), claim.state.value, claim.protection.value)
+        (attribute_name(value.key), short_text(participant(value.producer), who.region), claim.state, claim.protection)
         for value, claim in uses.imports
     ]
     name = participant_text(who)
@@ -160,11 +160,8 @@ def _uses_document(uses: Uses) -> dict[str, Any]:
         **participant_document(uses.participant),
         "exports": [export_document(value) for value in uses.exports],
         "imports": [
-            {
-                **place_document(value.region, value.scope, value.key),
-                "state": claim.state,
-                "protection": claim.protection,
-            }
+            place_document(value.region, value.scope, value.key)
+            | {"state": claim.state, "protection": claim.protection}
             for value, claim in uses.imports
         ],
     }

@@ -108,10 +108,6 @@ class ExportedValue:
     def producer(self) -> Producer:
         return self.scope.producer
 
-    def with_state(self, state: ImportState) -> list[str]:
-        """The importers whose claim is in a state."""
-        return sorted({each.importer for each in self.claims if each.state is state})
-
 
 class ProducerRegion(NamedTuple):
     """What the region of a producer says about it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import Key, StackArn
+from strongref.contract.names import StackArn
 from strongref.contract.values import select
 from strongref.text import attribute_name
 from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError, no_such_key, no_such_stack
@@ -132,20 +132,11 @@ def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
 def _only(found: Sequence[Uses], values: Sequence[ExportedValue], name: str, key: str) -> list[Uses]:
     """What has this key, of those that have it: stacks of one name in several regions need not export the same."""
     exports = {value.key for uses in found for value in uses.exports}
-    wanted = keys_of(name, key, exports | {value.key for uses in found for value, _ in uses.imports})
+    keys = exports | {value.key for uses in found for value, _ in uses.imports}
+    path = key.replace(".", "/")  # Levels are separated by dots or slashes.
+    wanted = select([path], keys)[path]
+    if not wanted:
+        raise no_such_key(key, name, sorted(map(attribute_name, keys)))
     asked = [value for value in values if value.key in wanted]
     chosen = [_uses(each.participant, asked) for each in found]
     return [uses for uses in chosen if uses.exports or uses.imports]
-
-
-def keys_of(stack: str, name: str, keys: Iterable[Key]) -> set[Key]:
-    """The keys that a name means: itself, or all in the map of that name; levels are separated by dots or slashes.
-
-    Raises:
-        NoSuchNameError: it means none of these keys.
-    """
-    given, path = set(keys), name.replace(".", "/")
-    found = set(select([path], given)[path])
-    if not found:
-        raise no_such_key(name, stack, sorted(map(attribute_name, given)))
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.contract.names import ExportScope, Key, Producer
 from strongref.text import attribute_name, some
 from strongref_cli.overview.exports import Claim, ExportedValue, participant, participant_of
 from strongref_cli.overview.states import ImportState, Protection
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from strongref.contract.names import ExportScope, Key
     from strongref_cli.overview.graph import Participant, Unread
 
 
@@ -58,25 +58,21 @@ ALL_IMPORTERS = "strongref who STACK KEY names every importer."
 
 def importers_text(value: ExportedValue, most: int = MOST_IMPORTERS) -> str:
     """The importers as a list of names, with the state of each that is not as it should be."""
-    names = [
-        f"{short_text(participant_of(claim.importer), value.region)}{_import_note(claim)}" for claim in value.claims
-    ]
-    return some(names, most)
+    return some([_importer_text(claim, value.region) for claim in value.claims], most)
 
 
-def _import_note(claim: Claim) -> str:
+def _importer_text(claim: Claim, region: str) -> str:
+    name = short_text(participant_of(claim.importer), region)
     if claim.state in (ImportState.OUTDATED, ImportState.STALE):
-        return f" ({claim.state})"
-    return f" ({claim.protection})" if claim.protection is Protection.UNHELD else ""
+        return f"{name} ({claim.state})"
+    return f"{name} ({claim.protection})" if claim.protection is Protection.UNHELD else name
 
 
 def short_text(who: Participant, region: str) -> str:
     """A stack by its name in the region that is shown, and with its region in others; anything else in full."""
-    return (
-        stack_text(Producer(who.account, who.region, who.name), region)
-        if who.kind == "stack"
-        else participant_text(who)
-    )
+    if who.kind != "stack":
+        return participant_text(who)
+    return who.name if who.region == region else f"{who.name} ({who.region})"
 
 
 def participant_text(who: Participant) -> str:
@@ -84,10 +80,6 @@ def participant_text(who: Participant) -> str:
         return repr(who.name)
     where = ", ".join(each for each in (who.region, who.account) if each)
     return f"{'' if who.kind == 'stack' else 'manifests '}{who.name} ({where})"
-
-
-def stack_text(producer: Producer, region: str) -> str:
-    return producer.stack if producer.region == region else f"{producer.stack} ({producer.region})"
 
 
 def age_text(seconds: float) -> str:
