@@ -18,6 +18,7 @@ from strongref_cli.terminal.options import (
     add_account,
     add_command,
     add_dry_run,
+    add_flag,
     add_options,
     add_output,
     add_profile,
@@ -61,12 +62,11 @@ def _install(commands: Commands) -> None:
     install.add_argument("--bucket", metavar="PREFIX", help=bucket)
     source = "install the release in this folder; by default, what pip has installed"
     install.add_argument("--from", dest="release", metavar="FOLDER", help=source)
-    repeatable(install, "--parameter", "a parameter of the template; repeatable", metavar="NAME=VALUE")
-    repeatable(install, "--tag", "a tag of the stack; repeatable", metavar="NAME=VALUE")
-    install.add_argument("--force", action="store_true", help="also replace a newer version")
+    repeatable(install, "--parameter", "a parameter of the template", metavar="NAME=VALUE")
+    repeatable(install, "--tag", "a tag of the stack", metavar="NAME=VALUE")
+    add_flag(install, "--force", "also replace a newer version")
     uninstall.add_argument("--bucket", metavar="PREFIX", help="the prefix, if install had one")
-    purged = "also delete the code, and the buckets that install created"
-    uninstall.add_argument("--purge", action="store_true", help=purged)
+    add_flag(uninstall, "--purge", "also delete the code, and the buckets that install created")
     add_options(uninstall, add_yes, add_dry_run)
     add_dry_run(install)
     for command, function in ((install, "install_suite"), (status, "show_status"), (uninstall, "uninstall_suite")):
@@ -107,7 +107,7 @@ def _graph(commands: Commands) -> None:
 
 def _order(commands: Commands) -> None:
     order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
-    order.add_argument("--delete", action="store_true", help="show the order of deletion")
+    add_flag(order, "--delete", "show the order of deletion")
     order.add_argument("--format", choices=("sh",), help="print commands that deploy the outdated importers")
     add_options(order, add_regions, add_output, run="graph.command:show_order")
 
@@ -124,28 +124,24 @@ def _check(commands: Commands) -> None:
     what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
     what.add_argument("--change-set", metavar="NAME", help="a change set of the stack")
     what.add_argument("--delete", metavar="STACK", help="the stack to delete")
-    stacks = "a YAML list of stacks with their templates"
-    what.add_argument("--stacks", metavar="FILE", help=stacks)
+    what.add_argument("--stacks", metavar="FILE", help="a YAML list of stacks with their templates")
     given = "the template's parameters, or files of them (JSON, samconfig.toml); others keep their values, or defaults"
     names = ("--parameters", "--parameter-overrides")
     check.add_argument(*names, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=given)
     add_region(check)
     assume = "the template of a stack NAME that comes first"
     check.add_argument("--assume", action="append", default=[], metavar="[NAME=]FILE", help=assume)
-    github = "annotate the templates in GitHub Actions"
-    check.add_argument("--github", action="store_true", help=github)
-    made = "create a change set, read it and delete it"
-    check.add_argument("--create-change-set", action="store_true", help=made)
-    check.add_argument("--new", action="store_true", help="the template creates the stack")
-    strict = "also fail if something is unknown, or the stack does not exist"
-    check.add_argument("--strict", action="store_true", help=strict)
+    add_flag(check, "--github", "annotate the templates in GitHub Actions")
+    add_flag(check, "--create-change-set", "create a change set, read it and delete it")
+    add_flag(check, "--new", "the template creates the stack")
+    add_flag(check, "--strict", "also fail if something is unknown, or the stack does not exist")
     add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="check")
 
 
 def _doctor(commands: Commands) -> None:
     doctor = add_command(commands, "doctor", "find what is wrong in stored data, and repair what is safe")
     add_regions(doctor)
-    doctor.add_argument("--fix", action="store_true", help="show the findings, then repair what is safe")
+    add_flag(doctor, "--fix", "show the findings, then repair what is safe")
     add_options(doctor, add_yes, add_output, run="doctor.command:examine")
 
 
@@ -198,9 +194,9 @@ def _lookup(commands: Commands) -> None:
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
     lookup.add_argument("--name", help="the name in its service, instead of the physical ID")
-    repeatable(lookup, "--tag", "a tag, instead of the physical ID; repeatable", metavar="KEY=VALUE")
-    repeatable(lookup, "--property", "a property that must match; repeatable", metavar="NAME=VALUE")
-    repeatable(lookup, "--attribute", "print this attribute, such as Endpoint.Address; repeatable", metavar="NAME")
+    repeatable(lookup, "--tag", "a tag, instead of the physical ID", metavar="KEY=VALUE")
+    repeatable(lookup, "--property", "a property that must match", metavar="NAME=VALUE")
+    repeatable(lookup, "--attribute", "print this attribute, such as Endpoint.Address", metavar="NAME")
     add_options(lookup, add_region, add_account, add_profile, add_output, run="lookup:look_up")
 
 
@@ -215,7 +211,7 @@ def _objects(commands: Commands) -> None:
         each.add_argument("name", metavar="NAME", help="the object's name")
         each.add_argument("--type", help="its type: Bucket, or MODULE:CLASS; by default from its keys")
         add_options(each, add_region, add_profile, _channel)
-        each.add_argument("--sensitive", action="store_true", help="also print the values of SecureStrings")
+        add_flag(each, "--sensitive", "also print the values of SecureStrings")
     show.set_defaults(run="objects.commands:show_object")
     export.add_argument("--format", choices=("json", "env"), required=True, help="the output format")
     export.add_argument("--name", dest="variables", metavar="PREFIX", help="the variables' prefix; by default NAME")
@@ -225,7 +221,7 @@ def _objects(commands: Commands) -> None:
     add_output(context)
     remove = context.add_mutually_exclusive_group()
     remove.add_argument("--reset", nargs="+", metavar="NAME", help="remove these objects or values")
-    remove.add_argument("--clear", action="store_true", help="remove everything that strongref stored")
+    add_flag(remove, "--clear", "remove everything that strongref stored")
     context.set_defaults(run="objects.commands:show_context")
 
 
@@ -248,16 +244,15 @@ def _transform(commands: Commands) -> None:
     transform.add_argument("template", metavar="TEMPLATE", help="the template; - for standard input")
     where = transform.add_mutually_exclusive_group()
     where.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    where.add_argument("--check", action="store_true", help="report errors, and write nothing")
-    principals = [each.value for each in Principal]
-    where.add_argument("--iam", choices=principals, help="print the IAM policy of this principal instead")
+    add_flag(where, "--check", "report errors, and write nothing")
+    where.add_argument("--iam", choices=list(Principal), help="print the IAM policy of this principal instead")
     of_policy = transform.add_argument_group("with --iam")
     add_region(of_policy, "the stack's region")
     of_policy.add_argument("--account", help="the stack's account")
     of_policy.add_argument("--stack", help="the stack's name")
     of_policy.add_argument("--partition", help="the partition: aws, aws-cn or aws-us-gov; by default the region's")
     of_policy.add_argument("--application", default="strongref", help="the name of strongref's own stack")
-    repeatable(of_policy, "--parameter", "a template parameter; repeatable", metavar="NAME=VALUE")
+    repeatable(of_policy, "--parameter", "a template parameter", metavar="NAME=VALUE")
     transform.set_defaults(run="transform.command:transform_template", extra="manifests")
 
 

@@ -49,7 +49,8 @@ class Parser(argparse.ArgumentParser):
         commands = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001 (as below)
         if any(name in command._option_string_actions for each in commands for command in each.choices.values()):  # noqa: SLF001
             return UsageError(f"unknown argument {name}: options follow the command{self.help_hint}")
-        return UsageError(f"unknown argument {name}{meant(name, self.option_names) or self.help_hint}")
+        known = [each for each in self._option_string_actions if each.startswith("--")]
+        return UsageError(f"unknown argument {name}{meant(name, known) or self.help_hint}")
 
     @property
     def help_hint(self) -> str:
@@ -66,10 +67,6 @@ class Parser(argparse.ArgumentParser):
             command: Parser = found.parser if "parser" in found else self
             raise command._unknown(unknown[0])
         return found
-
-    @property
-    def option_names(self) -> list[str]:
-        return [name for action in self._actions for name in action.option_strings if name.startswith("--")]
 
     def _print_message(self, message: str, file: Untyped = None) -> None:
         """Raises what `put_out` does for standard output. Argparse ignores that nobody can read the help."""
@@ -133,7 +130,11 @@ def add_command(commands: Commands, name: str, summary: str, **more: Any) -> arg
 
 def repeatable(options: Options, flag: str, summary: str, **more: Any) -> None:
     """Add an option that may be given several times: its value is a list, which is empty without it."""
-    options.add_argument(flag, action="append", default=[], help=summary, **more)
+    options.add_argument(flag, action="append", default=[], help=f"{summary}; repeatable", **more)
+
+
+def add_flag(options: Options, flag: str, summary: str) -> None:
+    options.add_argument(flag, action="store_true", help=summary)
 
 
 def add_options(
@@ -148,8 +149,8 @@ def add_options(
 def add_regions(command: argparse.ArgumentParser) -> None:
     """Add the options that choose regions."""
     regions = command.add_mutually_exclusive_group()
-    repeatable(regions, "--region", f"{_REGION}; repeatable", metavar="REGION")
-    regions.add_argument("--all-regions", action="store_true", help="every region that is enabled for the account")
+    repeatable(regions, "--region", _REGION, metavar="REGION")
+    add_flag(regions, "--all-regions", "every region that is enabled for the account")
     add_profile(command)
 
 
@@ -175,7 +176,7 @@ class Once(argparse.Action):
 
 def add_profile(command: argparse.ArgumentParser) -> None:
     command.add_argument("--profile", help="the AWS profile; by default AWS_PROFILE")
-    command.add_argument("--debug", action="store_true", help="show each call to AWS, without values")
+    add_flag(command, "--debug", "show each call to AWS, without values")
 
 
 def add_account(command: argparse.ArgumentParser) -> None:
@@ -192,11 +193,11 @@ def add_role(command: argparse.ArgumentParser) -> None:
 
 
 def add_dry_run(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    add_flag(command, "--dry-run", "show what would change, and change nothing")
 
 
 def add_yes(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--yes", action="store_true", help="change without asking")
+    add_flag(command, "--yes", "change without asking")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
