@@ -92,10 +92,8 @@ def _differing(found: Sequence[Found]) -> Iterator[Problem]:
     for each in differences(found, everywhere=False):
         if each.what == "version":
             listed = ", ".join(f"{version} in {region}" for region, version in sorted(each.values.items()))
-            step = "run strongref install in all of them"
-            yield Problem(
-                found[0].region, DoctorFinding.VERSION_DIFFERS, Severity.ACTION, f"strongref is {listed}", step
-            )
+            subject, step = f"strongref is {listed}", "run strongref install in all of them"
+            yield Problem(found[0].region, DoctorFinding.VERSION_DIFFERS, Severity.ACTION, subject, step)
 
 
 def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
@@ -117,11 +115,9 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
         f"{counts[Severity.NOTE]:,} to know",
     ]
     where = some(regions, 5)
-    summary = (
-        f"{count(len(problems), 'finding', 'in')} {where}: {', '.join(parts)}."
-        if problems
-        else f"Nothing is wrong in {where}."
-    )
+    summary = f"Nothing is wrong in {where}."
+    if problems:
+        summary = f"{count(len(problems), 'finding', 'in')} {where}: {', '.join(parts)}."
     notes = [f"Repaired: {some([f'{each.kind} ({each.subject})' for each in repaired], 10)}."] if repaired else []
     columns = ("REGION", "FINDING", "WHAT", "STACKS", "NEXT STEP")
     document = {

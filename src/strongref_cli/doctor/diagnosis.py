@@ -91,10 +91,9 @@ class RegionFailure:
         """Whether it is about this problem, or about a scope with this problem, which is to be repaired."""
         if self.region != problem.region or not problem.parameter:
             return False
-        below = problem.severity is Severity.REPAIRABLE and any(
-            problem.parameter.startswith(f"{each}/") for each in self.about
-        )
-        return below or problem.parameter in self.about
+        below = tuple(f"{each}/" for each in self.about)
+        is_below = problem.severity is Severity.REPAIRABLE and problem.parameter.startswith(below)
+        return is_below or problem.parameter in self.about
 
 
 _NEXT_STEPS: Mapping[FindingType, str] = {
@@ -252,6 +251,5 @@ def released(region: str, releases: Collection[Release]) -> Iterator[Problem]:
     for each in releases:
         subject = f"{attribute_name(each.key)} of {each.producer}"
         step = f"released on {each.at:%Y-%m-%d} by {cut(each.by, 120)}: {cut(each.reason, 200)}"
-        yield Problem(
-            region, DoctorFinding.RELEASED, Severity.NOTE, subject, step, (participant_of(each.importer),), each.name
-        )
+        stacks = (participant_of(each.importer),)
+        yield Problem(region, DoctorFinding.RELEASED, Severity.NOTE, subject, step, stacks, each.name)

@@ -14,14 +14,13 @@ from strongref.protocol.fences import fences_below
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import time_text
-from strongref_toolkit.session import one_region
+from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
     from datetime import datetime
 
     from strongref.protocol.ports import Store
-    from strongref_toolkit.session import ToolSession
 
 _FIELDS = ("export", "consumer", "written")
 
@@ -48,19 +47,13 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
         f"Nobody can know who imports from {args.stack} in {args.gone}. After this, {args.stack} can drop that region "
         "or be deleted without it, as long as its function cannot reach it. What is stored there stays."
     )
-    notes = [
-        risk,
-        *([f"You can reach {args.gone}: if the function can, too, this changes nothing."] if reached else []),
-    ]
-    table = TextTable(
-        ("EXPORT", "CONSUMER", "LAST WRITTEN"), rows, title=f"Places to forget in {args.gone}", notes=notes
-    )
-    document = {
-        "region": args.gone,
-        "reached": reached,
-        "places": [dict(zip(_FIELDS, row, strict=True)) for row in rows],
-    }
-    plan = Result([table], document)
+    notes = [risk]
+    if reached:
+        notes.append(f"You can reach {args.gone}: if the function can, too, this changes nothing.")
+    title = f"Places to forget in {args.gone}"
+    table = TextTable(("EXPORT", "CONSUMER", "LAST WRITTEN"), rows, title=title, notes=notes)
+    documents = [dict(zip(_FIELDS, row, strict=True)) for row in rows]
+    plan = Result([table], {"region": args.gone, "reached": reached, "places": documents})
     if args.dry_run:
         show(plan, args)
         return 0

@@ -198,15 +198,8 @@ def _is_listed(ports: Ports, clock: Clock, value: ClaimedValue) -> bool:
 
 
 def _plan_of(claimed: Sequence[ClaimedValue], who: Participant, args: argparse.Namespace) -> Result:
-    rows = [
-        (
-            each.region,
-            attribute_name(each.key),
-            participant_text(participant_of(each.claim.importer)),
-            each.claim.protection.value,
-        )
-        for each in claimed
-    ]
+    name = participant_text(who)
+    rows = [(each.region, attribute_name(each.key), name, each.claim.protection.value) for each in claimed]
     states = {each.claim.state for each in claimed}
     uses = "still uses" if states - {ImportState.STALE, ImportState.UNKNOWN} else "may still use"
     risk = (

@@ -14,7 +14,7 @@ from strongref.protocol.recreation import PatientWriter
 from strongref.refusals import ChangingError
 from strongref.text import attribute_name, some
 from strongref_cli.install.installed import kms_keys, read_lag
-from strongref_cli.overview.graph import Participant
+from strongref_cli.overview.graph import Participant, Unread
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of, where_read
 from strongref_cli.overview.texts import participant_document, unread_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Sequence
 
+    from strongref.contract.fence import Fence
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
-    from strongref_cli.overview.graph import Unread
     from strongref_toolkit.session import ToolSession
 
 
@@ -71,23 +71,20 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
     """
     holder = FenceHolder("republish", "strongref republish")
 
-    def work(fenced: FencedStore) -> tuple[RecordedExports, list[Key]]:
+    def work(stores: list[FencedStore]) -> tuple[RecordedExports, list[Key]]:
+        (fenced,) = stores
         published, lost = missing(fenced.store, scope, keys)
         return published, [key for key in lost if create(fenced, key, published)]
+
+    def busy(fence: Fence) -> StillChangingError:
+        return StillChangingError(str(scope.producer), str(fence))
 
     def create(fenced: FencedStore, key: Key, published: RecordedExports) -> bool:
         writer, tags = PatientWriter(fenced.store, fenced.clock, ports.lag), published.tags(key) | RESTORED
         found = writer.create(scope.parameter_name(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
-    published, lost = behind_fences(
-        ports,
-        clock,
-        [(region, scope)],
-        holder,
-        lambda fenced: work(fenced[0]),
-        busy=lambda fence: StillChangingError(str(scope.producer), str(fence)),
-    )
+    published, lost = behind_fences(ports, clock, [(region, scope)], holder, work, busy=busy)
     found = importers(ports, clock, region, scope, published.holds(lost))
     return Restored(region, scope, tuple(lost), found, may_have_more=scope.consumer == SHARED)
 

@@ -98,12 +98,10 @@ def _check_names(asked: argparse.Namespace, session: ToolSession, regions: Seque
     if asked.stack is None and asked.consumer is None:
         return
     exported = {each for region in regions for each in _exporters(asked, session, region)}
-    stacks, consumers = ({each[at] for each in exported} for at in (0, 1))
-    if asked.stack is not None and asked.stack not in stacks:
-        raise no_such_filter("--stack", asked.stack, regions, sorted(stacks))
-    if asked.consumer is not None and asked.consumer not in consumers:
-        known = sorted(consumers)
-        raise no_such_filter("--consumer", asked.consumer, regions, known)
+    for at, option in enumerate(("stack", "consumer")):
+        wanted, known = getattr(asked, option), {each[at] for each in exported}
+        if wanted is not None and wanted not in known:
+            raise no_such_filter(f"--{option}", wanted, regions, sorted(known))
 
 
 def _exporters(asked: argparse.Namespace, session: ToolSession, region: str) -> Iterator[tuple[str, str]]:
@@ -111,9 +109,8 @@ def _exporters(asked: argparse.Namespace, session: ToolSession, region: str) -> 
     if asked.via == CLOUDFORMATION:
         yield from ((each.stack, "") for each in _exports(asked, session, region).values())
     else:
-        yield from (
-            (each.producer.stack, each.consumer) for each in export_scopes(_store(asked, session, region), None)
-        )
+        scopes = export_scopes(_store(asked, session, region), None)
+        yield from ((each.producer.stack, each.consumer) for each in scopes)
 
 
 def _object_document(region: str, stored: StoredObject, via: str) -> dict[str, Any]:
