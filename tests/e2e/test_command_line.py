@@ -19,7 +19,7 @@ from tests.e2e.world import World
 from tests.support.commands import heed_interrupts
 from tests.support.documents import blocks
 from tests.support.emulator.sam import APPLICATION
-from tests.support.schemas import validate
+from tests.support.schemas import messages, validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -283,8 +283,9 @@ def test_a_region_that_denies_calls_is_named_and_the_others_are_shown(shell: She
         validate(command[0], shown)
         assert (done.status, [each["region"] for each in shown["unread"]]) == (3, [EU])
         assert world.producer in done.out
-        assert done.err.startswith(f"strongref: {EU} was not read: GetParametersByPath of ")
-        assert "AccessDenied" in done.err
+        (message,) = messages(done.err)
+        assert message.startswith(f"{EU} was not read: GetParametersByPath of ")
+        assert "AccessDenied" in message
     done = user.run("doctor", *BOTH, "--output", "json")
     shown = json.loads(done.out)
     validate("doctor", shown)

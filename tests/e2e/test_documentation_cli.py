@@ -42,7 +42,7 @@ def _command_line(reader: Reader) -> None:
     assert "Released Vpc.Id of network." in reader.run("strongref release network Vpc.Id")
     assert not any(tag.startswith("strongref:claim:") for tag in aws.tags(US, name))
     aws.client("ssm", US).delete_parameter(Name=name)
-    assert "us-east-1  Vpc.Id  all       service" in reader.run("strongref republish network --key Vpc")
+    assert "us-east-1  Vpc.Id  _shared   service" in reader.run("strongref republish network --key Vpc")
     assert aws.values(US, name.rpartition("/")[0])[name] == aws.physical_ids("network", EU)["Vpc"]
     assert "Places to forget in us-east-1" in reader.run("strongref forget us-east-1 --stack network")
     reader.run("mkdir -p ~/.local/share/bash-completion")

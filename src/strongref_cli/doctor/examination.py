@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event, get_ident
@@ -33,7 +34,7 @@ from strongref_cli.doctor.diagnosis import (
     without_functions,
 )
 from strongref_cli.doctor.republishing import importers
-from strongref_cli.overview.graph import Unread
+from strongref_cli.overview.graph import Participant, Unread
 from strongref_toolkit.threads import in_regions, in_threads
 
 if TYPE_CHECKING:
@@ -148,11 +149,13 @@ class Examination:
     def _with_importers(self, problem: Problem) -> Problem:
         """A restored value with the stacks that should claim it again."""
         scope = ExportScope.of("exports", problem.parameter)
-        if not scope:
-            return problem
-        recorded = RecordedExports.read(self.ports.stores(problem.region, self.clock), scope)
-        holds = recorded.holds([scope.key(problem.parameter)])
-        stacks = importers(self.ports, self.clock, problem.region, scope, holds)
+        stacks: tuple[Participant, ...] = ()
+        with suppress(StrongRefError):  # The producer's region may be out of reach.
+            if scope is None:
+                return problem
+            recorded = RecordedExports.read(self.ports.stores(problem.region, self.clock), scope)
+            holds = recorded.holds([scope.key(problem.parameter)])
+            stacks = importers(self.ports, self.clock, problem.region, scope, holds)
         step = f"its claims were lost; deploy {some([each.name for each in stacks], 5)} with another Revision"
         return replace(problem, stacks=stacks, next_step=step) if stacks else problem
 

@@ -77,8 +77,8 @@ def show_graph(args: argparse.Namespace, session: ToolSession) -> int:
 
 def show_order(args: argparse.Namespace, session: ToolSession) -> int:
     """Exit with 1 if stacks import from each other in a circle."""
-    if args.format and args.delete:
-        raise UsageError("--format sh lists what to deploy: leave --delete out")
+    if args.format and (args.delete or args.output != "table"):
+        raise UsageError("--format sh prints what to deploy: leave --delete and --output out")
     graph = _read(args, session)
     order = delete_order(graph) if args.delete else deploy_order(graph)
     if args.format:

@@ -71,6 +71,17 @@ def test_fix_repairs_what_is_safe_and_says_what_is_left(run: Run, account: Accou
     assert restored["nextStep"] == "its claims were lost; deploy shop with another Revision"
 
 
+def test_who_lost_a_claim_may_be_out_of_reach(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
+    run("doctor", "--region", US, "--fix", "--yes")
+
+    def denied(*_: object) -> None:
+        raise AccessDeniedError("GetParametersByPath", "AccessDenied", "/strongref/holds", EU)
+
+    monkeypatch.setattr("strongref_cli.doctor.examination.importers", denied)
+    assert ("restored", "action", "Alb.Arn of network for _shared") in findings(run)
+
+
 def test_one_finding_needs_a_person(run: Run, account: Account) -> None:
     account.ssm(US).put_parameter(Name=f"{NETWORK}/VpcId", Value="by hand", Type="String", Overwrite=True)
     out = run("doctor", "--region", US)[1]
