@@ -143,13 +143,10 @@ def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
     name = participant_text(who)
     if not (exports or imports):
         return [TextTable(notes=[f"{name} exports and imports nothing{where}"])]
+    columns = ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY")
+    cut = [ALL_IMPORTERS] if longest > most else []
     tables = [
-        TextTable(
-            ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY"),
-            exports,
-            title=f"{name} exports",
-            notes=[ALL_IMPORTERS] if longest > most else [],
-        ),
+        TextTable(columns, exports, title=f"{name} exports", notes=cut),
         TextTable(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
     ]
     return [each for each in tables if each.rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, index_of
@@ -54,9 +54,8 @@ class ExistingStack(NamedTuple):
     """A stack that exists."""
 
     created: datetime  # (UTC)
-    imports: Mapping[str, datetime] | None = (
-        None  # when each import was last made, by claim tag; None if the stack is younger than all that it imports
-    )
+    # when each import was last made, by claim tag; None if the stack is younger than all that it imports
+    imports: Mapping[str, datetime] | None = None
     parent: str = ""  # the ARN of the stack that it is nested in; empty if it is not nested
     at_rest: bool = True  # without an operation, its imports stay as they are
 
@@ -116,12 +115,8 @@ class ProducerRegion(NamedTuple):
     held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
 
 
-Homes: TypeAlias = "Mapping[str, ProducerRegion]"
-"""By region. What cannot be read is not in it."""
-
-
-def exported_values(stored: StoredRegion, homes: Homes) -> Iterator[ExportedValue]:
-    """Every exported value of a region, sorted by scope and key."""
+def exported_values(stored: StoredRegion, homes: Mapping[str, ProducerRegion]) -> Iterator[ExportedValue]:
+    """Every exported value of a region, sorted by scope and key; what cannot be read is not in `homes`."""
     for scope in sorted({*stored.records, *stored.values}):
         recorded = stored.records.get(scope, RecordedExports({}, torn=False))
         found = stored.values.get(scope, {})
@@ -130,14 +125,14 @@ def exported_values(stored: StoredRegion, homes: Homes) -> Iterator[ExportedValu
             for key in record.values:
                 owners[key].append(record)
         home = homes.get(scope.producer.region) if scope.producer.account == stored.account else None
+        read = _ReadScope(stored, scope, home)
         for key in sorted({*owners, *found}):
             there = found.get(key)
             state = _state(owners[key], there, home, torn=recorded.torn)
             holds = {record.hold: record.stack for record in owners[key] if record.hold}
-            claims = _claims(stored, scope, there, None if state is ExportState.UNREADABLE else holds, home)
-            yield ExportedValue(
-                stored.region, scope, key, state, there.modified if there else None, tuple(sorted(claims))
-            )
+            claims = sorted(read.claims(there, None if state is ExportState.UNREADABLE else holds))
+            changed = there.modified if there else None
+            yield ExportedValue(stored.region, scope, key, state, changed, tuple(claims))
 
 
 def _state(
@@ -155,19 +150,35 @@ def _state(
     return ExportState.RESTORED if RESTORED_TAG in there.tags and not is_claimed else ExportState.PUBLISHED
 
 
-def _claims(
-    stored: StoredRegion,
-    scope: ExportScope,
-    value: StoredValue | None,
-    holds: Mapping[str, str] | None,
-    home: ProducerRegion | None,
-) -> Iterator[Claim]:
-    if value is None:
-        return
-    for tag, importer in value.tags.items():
-        if tag.startswith(CLAIM_TAG):
-            state = _import_state(stored, importer, tag, value.published)
-            yield Claim(importer, tag, state, _protection(stored, scope, importer, tag, holds, home))
+class _ReadScope(NamedTuple):
+    """What was read of a scope and of its producer's region."""
+
+    stored: StoredRegion
+    scope: ExportScope
+    home: ProducerRegion | None
+
+    def claims(self, value: StoredValue | None, holds: Mapping[str, str] | None) -> Iterator[Claim]:
+        """The claims on a value, given the holds that its records name; None if they are not known."""
+        if value is None:
+            return
+        for tag, importer in value.tags.items():
+            if tag.startswith(CLAIM_TAG):
+                state = _import_state(self.stored, importer, tag, value.published)
+                yield Claim(importer, tag, state, self._protection(importer, tag, holds))
+
+    def _protection(self, importer: str, tag: str, holds: Mapping[str, str] | None) -> Protection:
+        """Whether a claim has its hold."""
+        stored, producer, home = self.stored, self.scope.producer, self.home
+        if participant_of(importer) == participant(producer):
+            return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
+        if producer.account != stored.account or holds == {}:
+            return Protection.UNPROTECTED
+        if holds is None or home is None:
+            return Protection.UNKNOWN
+        needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
+        any_stack = Producer(producer.account, producer.region, "")
+        stack = HoldStack(importer, "", tag, stored.account, stored.region, self.scope.consumer, any_stack)
+        return Protection.HELD if needed <= home.held.get(stack.hash, frozenset()) else Protection.UNHELD
 
 
 def _import_state(stored: StoredRegion, importer: str, tag: str, published: datetime) -> ImportState:
@@ -186,28 +197,6 @@ def _import_state(stored: StoredRegion, importer: str, tag: str, published: date
     if made is None:
         return ImportState.STALE if there.at_rest else ImportState.UNKNOWN
     return ImportState.OUTDATED if made < published else ImportState.CURRENT
-
-
-def _protection(  # noqa: PLR0913, PLR0917
-    stored: StoredRegion,
-    scope: ExportScope,
-    importer: str,
-    tag: str,
-    holds: Mapping[str, str] | None,
-    home: ProducerRegion | None,
-) -> Protection:
-    """Whether a claim has its hold, given the holds that the value's records name; None if they are not known."""
-    producer = scope.producer
-    if participant_of(importer) == participant(producer):
-        return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
-    if producer.account != stored.account or holds == {}:
-        return Protection.UNPROTECTED
-    if holds is None or home is None:
-        return Protection.UNKNOWN
-    needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
-    any_stack = Producer(producer.account, producer.region, "")
-    stack = HoldStack(importer, "", tag, stored.account, stored.region, scope.consumer, any_stack)
-    return Protection.HELD if needed <= home.held.get(stack.hash, frozenset()) else Protection.UNHELD
 
 
 def _above(stored: StoredRegion, stack: str) -> Iterator[str]:

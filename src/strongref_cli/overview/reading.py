@@ -17,7 +17,7 @@ from strongref.aws.cloud_control import TAGGED_PER_PAGE
 from strongref.contract.hold_stacks import HOLDS, held_exports
 from strongref.contract.index import INDEX, IndexEntry, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, claim_tag
-from strongref.contract.record import decode
+from strongref.contract.record import decode, part_name
 from strongref.memo import Memo
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
@@ -134,8 +134,8 @@ class OverviewReader:
             partial(self._index, region),
             partial(self._home, region),  # Not part of the region: it says what the region exports to others.
         ]
-        dates, tags, (records, written), index, home = in_threads(parts)
-        values = _values(records, written, *self._checked(region, records, dates, tags))
+        dates, tags, (records, stored), index, home = in_threads(parts)
+        values = _values(records, stored, *self._checked(region, records, dates, tags))
         return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
 
     def _home(self, region: str) -> ProducerRegion:
@@ -150,8 +150,8 @@ class OverviewReader:
 
     def _records(
         self, region: str
-    ) -> tuple[dict[ExportScope, RecordedExports], dict[ExportScope, dict[str, datetime]]]:
-        """The records of each scope, and when each of them was last written, by the Export's logical ID."""
+    ) -> tuple[dict[ExportScope, RecordedExports], dict[ExportScope, dict[str, Parameter]]]:
+        """The records of each scope, and the parameters that they were read from, by name."""
         parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
         for name, found in self._under(region, RECORDS).items():
             if scope := ExportScope.of("records", name):
@@ -162,7 +162,7 @@ class OverviewReader:
             records[scope] = RecordedExports.of(decode(scope.path("records"), parts[scope]))
         left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
         records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
-        return records, {scope: _written(scope.path("records"), found) for scope, found in parts.items()}
+        return records, parts
 
     def _dates(self, region: str) -> dict[str, datetime]:
         """When each parameter below the exports' path was changed last."""
@@ -253,22 +253,16 @@ class OverviewReader:
         return self._aws.pages(self._aws.where(region, None), action, EXPORTS, service, **request)
 
 
-def _written(path: str, parameters: Mapping[str, Parameter]) -> dict[str, datetime]:
-    """When the head of each record of a scope was last written, by logical ID."""
-    names = {name: name.removeprefix(f"{path}/") for name in parameters}
-    return {each: datetime.fromisoformat(parameters[name].modified) for name, each in names.items() if "." not in each}
-
-
 def _values(
     records: Mapping[ExportScope, RecordedExports],
-    written: Mapping[ExportScope, Mapping[str, datetime]],
+    stored: Mapping[ExportScope, Mapping[str, Parameter]],
     dates: Mapping[str, datetime],
     tags: Mapping[str, Mapping[str, str]],
 ) -> dict[ExportScope, dict[Key, StoredValue]]:
     recorded: dict[tuple[ExportScope, Key], datetime] = {}
     for scope, found in records.items():
         for logical_id, record in found.records.items():
-            at = written[scope][logical_id]
+            at = datetime.fromisoformat(stored[scope][part_name(scope, logical_id, 0)].modified)
             for key in record.values:
                 recorded[scope, key] = max(at, recorded.get((scope, key), at))
     values: dict[ExportScope, dict[Key, StoredValue]] = defaultdict(dict)

@@ -66,8 +66,8 @@ def transform_template(args: argparse.Namespace) -> int:
 def _target(args: argparse.Namespace) -> DeploymentTarget:
     values = pairs("--parameter", args.parameter)
     given = {name: getattr(args, name) for name in _SETTINGS}
-    for name, value in given.items():
-        if value not in (None, _SETTINGS[name]) and not args.iam:
+    for name in (*_SETTINGS, "parameter"):
+        if getattr(args, name) not in (None, [], _SETTINGS.get(name)) and not args.iam:
             raise UsageError(f"--{name} requires --iam")
     given["partition"] = given["partition"] or partition_of(given["region"] or "")
     if target_account := given["account"]:
@@ -75,8 +75,6 @@ def _target(args: argparse.Namespace) -> DeploymentTarget:
             parse_account("--account", target_account)
         except BadRequestError as error:
             raise UsageError(str(error)) from None
-    if args.parameter and not args.iam:
-        raise UsageError("--parameter requires --iam")
     return DeploymentTarget(parameters=values, **{name: value for name, value in given.items() if value is not None})
 
 

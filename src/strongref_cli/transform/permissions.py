@@ -98,15 +98,11 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
     region, stack = facts.setting.region, facts.setting.stack
     imports = list(facts.imports())
     scopes = [scope for scope, *_ in imports]
+    places = [(region, scope) for scope in scopes]
     names = [name for scope, names, weak in imports if not weak for name in _values(scope, names)]
     claimed = [facts.parameter(region, name) for name in names]
-    listed = [
-        path
-        for scope in scopes
-        for root in (scope.path("exports"), scope.path("records"))
-        for path in facts.below(region, root)
-    ]
-    fences = [path for scope in scopes for path in facts.below(region, scope.path("fences"))]
+    listed = [*_below(facts, places, "exports"), *_below(facts, places, "records")]
+    fences = _below(facts, places, "fences")
     own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).path("fences"))
     producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
     statements = [
@@ -132,29 +128,31 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
 
 def _exporter(facts: TemplateFacts) -> list[_Statement]:
     scopes = list(facts.exports())
-
-    def everywhere(tree: Tree) -> list[str]:
-        return [each for region, scope in scopes for each in facts.below(region, scope.path(tree))]
-
+    values, recorded = _below(facts, scopes, "exports"), _below(facts, scopes, "records")
     # Any stack may claim a value, and a value may belong to another stack.
     claiming = [facts.stack(region, ANY) for region, _ in scopes]
     producing = [facts.stack(scope.producer.region, scope.producer.stack) for _, scope in scopes]
-    written = [*everywhere("records"), *everywhere("fences")]
+    written = [*recorded, *_below(facts, scopes, "fences")]
     index = facts.below(facts.setting.region, f"{INDEX}/{facts.setting.stack}")
     records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
     installed = [facts.parameter(region, IMPORTER) for region, _ in scopes]
     statements = [
-        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), everywhere("exports")),
+        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), values),
         _Statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
         _Statement("Index", ("ssm:GetParametersByPath", *_CHANGE), index),
         _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # If a KMS key cannot be used: each SecureString alone. And whether strongref is installed there.
-        _Statement("OneByOne", ("ssm:GetParameters",), [*everywhere("exports"), *everywhere("records"), *installed]),
+        _Statement("OneByOne", ("ssm:GetParameters",), [*values, *recorded, *installed]),
         # When a Delete or an Update cannot be parsed: where its records are.
         _Statement("AllRecords", ("ssm:GetParametersByPath",), records),
     ]
     return statements if scopes else []
+
+
+def _below(facts: TemplateFacts, places: Iterable[tuple[str, ExportScope]], tree: Tree) -> list[str]:
+    """The ARNs of these regions' and scopes' parameters in a tree."""
+    return [each for region, scope in places for each in facts.below(region, scope.path(tree))]
 
 
 def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
