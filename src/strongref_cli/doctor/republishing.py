@@ -131,16 +131,11 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
 
 
 def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread], *, dry_run: bool) -> Result:
-    rows = [
-        (
-            each.region,
-            attribute_name(key),
-            each.scope.consumer,
-            some([who.name for who in each.importers], 5) + (" and perhaps others" if each.may_have_more else ""),
-        )
-        for each in done
-        for key in each.keys
-    ]
+    rows: list[Sequence[str]] = []
+    for each in done:
+        others = " and perhaps others" if each.may_have_more else ""
+        again = some([who.name for who in each.importers], 5) + others
+        rows += [(each.region, attribute_name(key), each.scope.consumer, again) for key in each.keys]
     notes = ["Deploy those stacks with another Revision of their Import: their claims were deleted with the values."]
     if dry_run:
         notes = ["These values were deleted, and can be restored from their records."]

@@ -81,15 +81,13 @@ class CodeBucket:
             ForeignBucketError: as `exists`.
             MissingBucketError: it does not exist, and it is not ours to create.
         """
-        exists = self.exists()
-        if not self.is_ours:
-            if not exists:
+        if not self.exists():
+            if not self.is_ours:
                 raise MissingBucketError(self.name)
-            return
-        if not exists:
             self._create()
-        self._call("PutPublicAccessBlock", PublicAccessBlockConfiguration=_PRIVATE)
-        self._call("PutBucketEncryption", ServerSideEncryptionConfiguration=_ENCRYPTION)
+        if self.is_ours:
+            self._call("PutPublicAccessBlock", PublicAccessBlockConfiguration=_PRIVATE)
+            self._call("PutBucketEncryption", ServerSideEncryptionConfiguration=_ENCRYPTION)
 
     def _create(self) -> None:
         region = self.where.region

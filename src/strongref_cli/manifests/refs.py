@@ -190,7 +190,8 @@ def _document(kind: Kind, field: Field) -> dict[str, Any]:
 def print_role(asked: argparse.Namespace) -> int:
     if not _ROLE.fullmatch(asked.name):
         raise UsageError("--name must be letters and digits, with . : _ - after the first one")
-    return _print(cluster_role(_generators(asked), asked.name, own=asked.all))
+    put_out(cluster_role(_generators(asked), asked.name, own=asked.all).encode())
+    return 0
 
 
 def print_schema(asked: argparse.Namespace) -> int:
@@ -198,11 +199,7 @@ def print_schema(asked: argparse.Namespace) -> int:
     yaml.width = _WIDTH
     out = StringIO()
     yaml.dump(fragments(_generators(asked)), out)
-    return _print(out.getvalue())
-
-
-def _print(text: str) -> int:
-    put_out(text.encode())
+    put_out(out.getvalue().encode())
     return 0
 
 
