@@ -85,12 +85,8 @@ def _list(commands: Commands) -> None:
 
 
 def _who(commands: Commands) -> None:
-    who = add_command(
-        commands,
-        "who",
-        "show who imports a stack's exports, and what it imports",
-        epilog="It also reads every region that the stack exports to.",
-    )
+    reads = "It also reads every region that the stack exports to."
+    who = add_command(commands, "who", "show who imports a stack's exports, and what it imports", epilog=reads)
     who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
     add_options(who, add_regions, add_output, run="overview.commands:show_who")
@@ -113,12 +109,9 @@ def _order(commands: Commands) -> None:
 
 
 def _check(commands: Commands) -> None:
-    check = add_command(
-        commands,
-        "check",
-        "predict what a deployment changes and whether strongref refuses it",
-        epilog="To compare values, it reads all exports of the stack, and decrypts secure ones.",
-    )
+    reads = "To compare values, it reads all exports of the stack, and decrypts secure ones."
+    summary = "predict what a deployment changes and whether strongref refuses it"
+    check = add_command(commands, "check", summary, epilog=reads)
     check.add_argument("--stack", metavar="NAME", help="the stack to create or update")
     what = check.add_mutually_exclusive_group(required=True)
     what.add_argument("--template", metavar="FILE", help="its new template; - for standard input")
@@ -226,12 +219,8 @@ def _objects(commands: Commands) -> None:
 
 
 def _channel(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--via",
-        choices=("cloudformation", "strongref", "ssm"),
-        default="cloudformation",
-        help="the channel; by default the first of these",
-    )
+    channels, summary = ("cloudformation", "strongref", "ssm"), "the channel; by default the first of these"
+    command.add_argument("--via", choices=channels, default=channels[0], help=summary)
     add_account(command)
     whose = f"via strongref: only exports for this consumer; {SHARED} for shared exports"
     command.add_argument("--consumer", help=whose)

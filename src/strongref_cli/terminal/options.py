@@ -187,9 +187,8 @@ def add_account(command: argparse.ArgumentParser) -> None:
 
 def add_role(command: argparse.ArgumentParser) -> None:
     role = f"arn:aws:iam::{PLACEHOLDER}:role/NAME"
-    command.add_argument(
-        "--role", help=f"the role to assume in other accounts: {role}; {PLACEHOLDER} stands for the account ID"
-    )
+    summary = f"the role to assume in other accounts: {role}; {PLACEHOLDER} stands for the account ID"
+    command.add_argument("--role", help=summary)
 
 
 def add_dry_run(command: argparse.ArgumentParser) -> None:

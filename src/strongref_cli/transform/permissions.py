@@ -5,7 +5,6 @@ The ARNs are as narrow as the template allows: what only CloudFormation knows is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -57,31 +56,24 @@ class Principal(StrEnum):
 def policy(template: Template, principal: Principal, setting: DeploymentTarget) -> dict[str, Node]:
     """The policy that a principal needs for a template whose references have been transformed."""
     facts = TemplateFacts(template, setting)
-    statements: dict[Principal, Callable[[TemplateFacts], list[_Statement]]] = {
+    statements: dict[Principal, Callable[[TemplateFacts], list[dict[str, Node]]]] = {
         Principal.DEPLOYER: partial(_deployer, functions_condition=_CALLED_BY_CLOUDFORMATION),
         Principal.SERVICE_ROLE: _deployer,
         Principal.IMPORTER: _importer,
         Principal.EXPORTER: _exporter,
     }
     made = statements[principal](facts)
-    return {"Version": "2012-10-17", "Statement": [each.document for each in made if each.resources]}
+    return {"Version": "2012-10-17", "Statement": [each for each in made if each["Resource"]]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    sid: str
-    actions: tuple[str, ...]
-    resources: Iterable[str]
-    condition: Mapping[str, Node] | None = None
-
-    @property
-    def document(self) -> dict[str, Node]:
-        listed = {"Action": sorted(self.actions), "Resource": sorted(set(self.resources))}
-        condition = {"Condition": dict(self.condition)} if self.condition else {}
-        return {"Sid": self.sid, "Effect": "Allow", **listed, **condition}
+def _statement(
+    sid: str, actions: Iterable[str], resources: Iterable[str], condition: Mapping[str, Node] | None = None
+) -> dict[str, Node]:
+    made = {"Sid": sid, "Effect": "Allow", "Action": sorted(actions), "Resource": sorted(set(resources))}
+    return {**made, "Condition": dict(condition)} if condition else made
 
 
-def _deployer(facts: TemplateFacts, functions_condition: Mapping[str, Node] | None = None) -> list[_Statement]:
+def _deployer(facts: TemplateFacts, functions_condition: Mapping[str, Node] | None = None) -> list[dict[str, Node]]:
     setting = facts.setting
     functions = {IMPORT_TYPE: "Importer", EXPORT_TYPE: "Exporter"}
     needed = [name for type_name, name in functions.items() if facts.of_type(type_name)]
@@ -89,12 +81,12 @@ def _deployer(facts: TemplateFacts, functions_condition: Mapping[str, Node] | No
     invoked = [facts.arn("lambda", setting.region, f"function:{setting.application}-{name}-*") for name in needed]
     read = [facts.parameter(setting.region, name) for name in facts.dynamic()]
     return [
-        _Statement("Functions", ("lambda:InvokeFunction",), invoked, functions_condition),
-        _Statement("DynamicReferences", ("ssm:GetParameters",), read),
+        _statement("Functions", ("lambda:InvokeFunction",), invoked, functions_condition),
+        _statement("DynamicReferences", ("ssm:GetParameters",), read),
     ]
 
 
-def _importer(facts: TemplateFacts) -> list[_Statement]:
+def _importer(facts: TemplateFacts) -> list[dict[str, Node]]:
     region, stack = facts.setting.region, facts.setting.stack
     imports = list(facts.imports())
     scopes = [scope for scope, *_ in imports]
@@ -106,27 +98,27 @@ def _importer(facts: TemplateFacts) -> list[_Statement]:
     own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).path("fences"))
     producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]
     statements = [
-        _Statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
-        _Statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
-        _Statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
+        _statement("Values", ("ssm:GetParameters", *_CHANGE, *_TAG), claimed),
+        _statement("PathsAndRecords", ("ssm:GetParametersByPath",), listed),
+        _statement("Fences", ("ssm:GetParametersByPath", *_CHANGE), [*fences, own_fences]),
         # What a rollback could not claim.
-        _Statement("Unclaimed", ("ssm:GetParameters", *_CHANGE), [facts.parameter(region, f"{UNCLAIMED}/{stack}/*")]),
+        _statement("Unclaimed", ("ssm:GetParameters", *_CHANGE), [facts.parameter(region, f"{UNCLAIMED}/{stack}/*")]),
         # If a KMS key cannot be used: each SecureString alone.
-        _Statement("OneByOne", ("ssm:GetParameters",), listed),
+        _statement("OneByOne", ("ssm:GetParameters",), listed),
         # When the stack is deleted: everything left below its prefix, unless another stack claims it.
-        _Statement("CleanUp", _CLEAN_UP, facts.below(region, consumer_prefix(stack))),
-        _Statement("Producers", ("cloudformation:DescribeStacks",), producers),
+        _statement("CleanUp", _CLEAN_UP, facts.below(region, consumer_prefix(stack))),
+        _statement("Producers", ("cloudformation:DescribeStacks",), producers),
         # Its own stack, and the stacks that claim what is to be cleaned up.
-        _Statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
+        _statement("Stacks", _READ_STACKS, [facts.stack(region, ANY)]),
         *_holds(facts, [scope.producer.region for scope, _, weak in imports if not weak]),
         _events(facts),
         # When a Delete cannot be parsed: what its claims are on.
-        _Statement("AllValues", ("ssm:GetParametersByPath",), [facts.parameter(region, "/strongref/exports")]),
+        _statement("AllValues", ("ssm:GetParametersByPath",), [facts.parameter(region, "/strongref/exports")]),
     ]
     return statements if imports else []
 
 
-def _exporter(facts: TemplateFacts) -> list[_Statement]:
+def _exporter(facts: TemplateFacts) -> list[dict[str, Node]]:
     scopes = list(facts.exports())
     values, recorded = _below(facts, scopes, "exports"), _below(facts, scopes, "records")
     # Any stack may claim a value, and a value may belong to another stack.
@@ -137,15 +129,15 @@ def _exporter(facts: TemplateFacts) -> list[_Statement]:
     records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
     installed = [facts.parameter(region, IMPORTER) for region, _ in scopes]
     statements = [
-        _Statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), values),
-        _Statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
-        _Statement("Index", ("ssm:GetParametersByPath", *_CHANGE), index),
-        _Statement("Stacks", _READ_STACKS, [*claiming, *producing]),
+        _statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), values),
+        _statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
+        _statement("Index", ("ssm:GetParametersByPath", *_CHANGE), index),
+        _statement("Stacks", _READ_STACKS, [*claiming, *producing]),
         _events(facts),
         # If a KMS key cannot be used: each SecureString alone. And whether strongref is installed there.
-        _Statement("OneByOne", ("ssm:GetParameters",), [*values, *recorded, *installed]),
+        _statement("OneByOne", ("ssm:GetParameters",), [*values, *recorded, *installed]),
         # When a Delete or an Update cannot be parsed: where its records are.
-        _Statement("AllRecords", ("ssm:GetParametersByPath",), records),
+        _statement("AllRecords", ("ssm:GetParametersByPath",), records),
     ]
     return statements if scopes else []
 
@@ -155,7 +147,7 @@ def _below(facts: TemplateFacts, places: Iterable[tuple[str, ExportScope]], tree
     return [each for region, scope in places for each in facts.below(region, scope.path(tree))]
 
 
-def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
+def _holds(facts: TemplateFacts, regions: list[str]) -> list[dict[str, Node]]:
     """The hold stacks of strong imports from these regions, and their parameters, which CloudFormation makes."""
     stacks = [facts.stack(region, f"{HOLD_STACK}*") for region in regions]
     parameters = [facts.parameter(region, f"{HOLDS}/*") for region in regions]
@@ -163,17 +155,17 @@ def _holds(facts: TemplateFacts, regions: list[str]) -> list[_Statement]:
     made = ("ssm:PutParameter", "ssm:GetParameters", "ssm:AddTagsToResource", "ssm:DeleteParameter")
     changes = ("cloudformation:CreateStack", "cloudformation:UpdateStack")
     return [
-        _Statement("HoldStacks", changes, stacks, _HOLDS_ONLY),
-        _Statement("HoldStacksEnd", tuple(f"cloudformation:{each}" for each in others), stacks),
-        _Statement("ImportingStacks", ("cloudformation:ListImports",), [ANY] if stacks else []),
-        _Statement("Holds", made, parameters, _CALLED_BY_CLOUDFORMATION),
+        _statement("HoldStacks", changes, stacks, _HOLDS_ONLY),
+        _statement("HoldStacksEnd", tuple(f"cloudformation:{each}" for each in others), stacks),
+        _statement("ImportingStacks", ("cloudformation:ListImports",), [ANY] if stacks else []),
+        _statement("Holds", made, parameters, _CALLED_BY_CLOUDFORMATION),
     ]
 
 
-def _events(facts: TemplateFacts) -> _Statement:
+def _events(facts: TemplateFacts) -> dict[str, Node]:
     """Whether CloudFormation waits for the response to an event."""
     own = facts.stack(facts.setting.region, facts.setting.stack)
-    return _Statement("Events", ("cloudformation:DescribeStackResource",), [own])
+    return _statement("Events", ("cloudformation:DescribeStackResource",), [own])
 
 
 def _values(scope: ExportScope, names: list[str] | None) -> list[str]:
