@@ -207,9 +207,8 @@ def unprotected(values: Iterable[ExportedValue]) -> Iterator[Problem]:
     producers: dict[tuple[str, ExportScope], set[Participant]] = {}
     # Values in another state may have no Export that could name one.
     for value in (each for each in values if each.state is ExportState.PUBLISHED):
-        importers = {
-            participant_of(each.importer) for each in value.claims if each.protection is Protection.UNPROTECTED
-        }
+        claims = (each for each in value.claims if each.protection is Protection.UNPROTECTED)
+        importers = {participant_of(each.importer) for each in claims}
         if bare := {each for each in importers if each.account == value.producer.account}:  # Others cannot hold it.
             producers.setdefault((value.region, value.scope), set()).update(bare)
     for (region, scope), stacks in producers.items():

@@ -9,7 +9,7 @@ An installation passes these stages, all but the first side by side for each reg
     store    bucket                `Suite`                              zip files in the region's bucket
     apply    apply                 `InstallPlan`                        a change set, executed; an `Outcome`
 
-`plan`, `removal`, `reports`, `packaging` and `template` are pure. `stacks` and `bucket` make every AWS call.
+`plan`, `removal`, `reports` and `packaging` are pure. `stacks` and `bucket` make every AWS call.
 `release` is both sides of a release's folder: tools/release.py writes it with the same functions.
 A dry run is the same without `store` and `apply`. `removal` says whether anything in the region
 still needs the functions, in all regions before the first one is changed.

@@ -84,11 +84,10 @@ def read_manifests(
     unread: list[ManifestError] = []
     for each in inputs or (None,):
         try:
-            manifests.append(
-                read_file(each.path, tokens_only=tokens_only)
-                if each
-                else read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only)
-            )
+            if each:
+                manifests.append(read_file(each.path, tokens_only=tokens_only))
+            else:
+                manifests.append(read("standard input", sys.stdin.buffer.read(), tokens_only=tokens_only))
         except ManifestError as error:
             unread.append(error)
     return manifests, unread

@@ -31,30 +31,11 @@ if TYPE_CHECKING:
 
 def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
     if args.unclaim is not None:
-        if args.manifest:
-            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave the manifests out")
-        if args.hold:
-            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave {HOLD} out")
         return _unclaim(args, session)
     check_claims(args, "tokens")
     paths = ManifestPaths.of(args)
     limiter = CountingLimiter(RateLimits.from_environment())
-    return _run(args, paths, session._replace(limiter=limiter), limiter)
-
-
-def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
-    """Release everything that a manifest set claims in the command's region."""
-    claims = claims_of(UNCLAIM, args.unclaim, args, session)
-    with progress("Releasing claims"):
-        released = claims.release_all()
-    lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)
-    put_out("".join(lines).encode())
-    if not released:
-        tell("note", f"manifests {args.unclaim} claim nothing in {claims.region}")
-    return 0
-
-
-def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, limiter: CountingLimiter) -> int:
+    session = session._replace(limiter=limiter)
     claims = None if args.claim is None else claims_of(CLAIM, args.claim, args, session)
     given = _sources(args, session)
     tokens = SchemeResolver(given, strict=args.strict)
@@ -78,6 +59,21 @@ def _run(args: argparse.Namespace, paths: ManifestPaths, session: ToolSession, l
     if claims and exports:
         done.append(count(len(exports.uses), "export", f"used by manifests {args.claim}"))
     tell("note", ", ".join(done))
+    return 0
+
+
+def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
+    """Release everything that a manifest set claims in the command's region."""
+    for given, what in ((args.manifest, "the manifests"), (args.hold, HOLD)):
+        if given:
+            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave {what} out")
+    claims = claims_of(UNCLAIM, args.unclaim, args, session)
+    with progress("Releasing claims"):
+        released = claims.release_all()
+    lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)
+    put_out("".join(lines).encode())
+    if not released:
+        tell("note", f"manifests {args.unclaim} claim nothing in {claims.region}")
     return 0
 
 
