@@ -123,6 +123,7 @@ emulator-stop:
 texts: setup ## Writes error texts, commands and this table into the pages|10 s
 	$(BIN)/python -m tests.support.error_texts
 	$(BIN)/python -m tools.cli_page
+	$(BIN)/python -m tools.template_schema
 	$(BIN)/python -m tools.version
 	$(BIN)/python -m tools.targets
 

@@ -31,6 +31,7 @@ LAYER = {
 LAYER["strongref.runtime"] = set(LAYER)
 TOOLS = {
     "strongref_toolkit": set(),
+    "strongref_cfn_lint": set(),
     "strongref_manifests": {"strongref_toolkit"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},

@@ -180,6 +180,7 @@ def test_a_command_exists(where: str, command: str) -> None:
         "sam": _sam,
         "aws": _aws,
         "strongref": _strongref,
+        "cfn-lint": _cfn_lint,
         "python": _python,
         "python3": _python,
         "source": _source,
@@ -198,6 +199,12 @@ def _make(arguments: list[str]) -> None:
 def _strongref(arguments: list[str]) -> None:
     typed = arguments[: arguments.index(">")] if ">" in arguments else arguments
     parser_of().parse_args(typed)  # ends the test if it does not understand
+
+
+def _cfn_lint(arguments: list[str]) -> None:
+    template, option, package = arguments
+    assert (ROOT / template).is_file()
+    assert (option, (ROOT / "src" / package / "rules.py").is_file()) == ("--append-rules", True)
 
 
 def _mkdir(arguments: list[str]) -> None:

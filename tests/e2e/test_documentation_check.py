@@ -40,3 +40,4 @@ def _check(reader: Reader) -> None:
     assert reader.run(checking, fails=True) == reader.own(shown.text)
     assert reader.run("strongref check --stacks").count("accepted") >= len(("certificate", "site"))
     assert "cannot be dropped" in reader.run("strongref check --delete certificate", fails=True)
+    assert reader.run("cfn-lint") == ""
