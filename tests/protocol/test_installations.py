@@ -12,7 +12,7 @@ from tests.support.fake_ssm import error
 
 if TYPE_CHECKING:
     from strongref.contract.response import Response
-    from tests.support.cloudformation.stacks import ResourceRequest
+    from tests.support.cloudformation.requests import ResourceRequest
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-south-1"
 
