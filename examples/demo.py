@@ -40,7 +40,9 @@ class Story:
         say(f"{region}  $ strongref {' '.join(arguments)}")
         command = [str(Path(sys.executable).with_name("strongref")), *arguments]
         environment = {**os.environ, **self.aws.emulator.env(region=region)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=False
+        )
         for line in (done.stdout + done.stderr).splitlines()[:lines]:
             say(f"           {line}")
         return done.stdout
