@@ -31,7 +31,6 @@ LAYER = {
 LAYER["strongref.runtime"] = set(LAYER)
 TOOLS = {
     "strongref_toolkit": set(),
-    "strongref_cfn_lint": set(),
     "strongref_manifests": {"strongref_toolkit"},
     "strongref_cdk8s": {"strongref_toolkit", "strongref_manifests"},
     "strongref_objects": {"strongref_toolkit"},
@@ -48,6 +47,7 @@ COMMANDS = {
     "manifests": {"terminal", "install"},
     "transform": {"terminal", "manifests"},
     "check": {"terminal", "overview", "manifests", "transform"},
+    "lint": set(),
 }
 """By folder of the command line, which other ones it may import; none imports what stands directly in the package."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}

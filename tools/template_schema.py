@@ -16,7 +16,7 @@ from strongref.contract.requests import EXPORT_TYPE, FROM_KEYS, IMPORT_TYPE, OnC
 from strongref.errors import BadRequestError
 from strongref.macro.export_properties import AS, KEYS, VALUES
 from strongref.macro.references import FROM, NAME, OPTIONS
-from strongref_cfn_lint.problems import KINDS
+from strongref_cli.lint.problems import KINDS
 from tests.support.documents import ROOT, rows
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def settings() -> Schema:
     """With the short form of each function, which is read like the long one: as a map."""
     tags = [f"!{name} {kind}:object" for kind, names in _TAGS.items() for name in names.split()]
     return {
-        "cfnLint.appendRules": ["strongref_cfn_lint"],
+        "cfnLint.appendRules": ["strongref_cli.lint"],
         "yaml.schemas": {SCHEMA.name: "*.yaml"},
         "yaml.customTags": tags,
     }

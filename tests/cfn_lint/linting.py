@@ -50,8 +50,8 @@ def _rules(*, alone: bool) -> Rules:
     from cfnlint.runner import Runner  # noqa: PLC0415
 
     if alone:
-        return Rules.create_from_module("strongref_cfn_lint")
-    return Runner(ConfigMixIn(["--append-rules", "strongref_cfn_lint"])).rules
+        return Rules.create_from_module("strongref_cli.lint")
+    return Runner(ConfigMixIn(["--append-rules", "strongref_cli.lint"])).rules
 
 
 def documented() -> Iterator[tuple[Block, str]]:

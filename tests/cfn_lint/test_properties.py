@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
-from strongref_cfn_lint.problems import problems
+from strongref_cli.lint.problems import problems
 from tests.cfn_lint.linting import (
     LOOKUP_TYPE,
     NO_VALUE,
@@ -213,4 +213,4 @@ def test_the_configuration_of_the_page_appends_the_rules(tmp_path: Path) -> None
 
     (block,) = blocks("yaml cfnlintrc")
     (tmp_path / "rc").write_text(block.text)
-    assert ConfigMixIn(["--config-file", str(tmp_path / "rc")]).append_rules[1:] == ["strongref_cfn_lint"]
+    assert ConfigMixIn(["--config-file", str(tmp_path / "rc")]).append_rules[1:] == ["strongref_cli.lint"]

@@ -23,9 +23,9 @@ def project(tmp_path: Path) -> Path:
     """With its configuration of cfn-lint, and strongref where pip puts it."""
     site = tmp_path / "site-packages"
     site.mkdir()
-    for package in (ROOT / "layers/core/strongref", ROOT / "src/strongref_cfn_lint"):
+    for package in (ROOT / "layers/core/strongref", ROOT / "src/strongref_cli"):
         (site / package.name).symlink_to(package)
-    (tmp_path / ".cfnlintrc").write_text("append_rules: [site-packages/strongref_cfn_lint]\n")
+    (tmp_path / ".cfnlintrc").write_text("append_rules: [site-packages/strongref_cli/lint]\n")
     return tmp_path
 
 

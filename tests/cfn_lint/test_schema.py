@@ -15,7 +15,7 @@ from strongref.errors import BadRequestError
 from strongref.macro.export_properties import AS, KEYS
 from strongref.macro.references import FROM, OPTIONS
 from strongref.macro.references import FROM_KEYS as REFERENCE_KEYS
-from strongref_cfn_lint.problems import KINDS
+from strongref_cli.lint.problems import KINDS
 from tests.cfn_lint.linting import NO_VALUE, TEMPLATES, custom_resources, documented, either, with_functions
 from tests.support.documents import load
 from tools.template_schema import SCHEMA, SETTINGS, schema, settings

@@ -122,7 +122,7 @@ def documented_targets(on: str) -> Iterator[tuple[str, str]]:
 def target_of(resource: str) -> tuple[str, str]:
     """What a resource of a policy is on the page, and in which regions."""
     where = "in all regions" if re.search(r":(ssm|cloudformation):\*:", resource) else "here"
-    branch = re.search(r"parameter/strongref/(\w+)", resource)
+    branch = re.search(r"parameter/strongref/([\w-]+)", resource)
     return branch[1] if branch else "hold stacks" if "stack/strongref-hold-" in resource else "", where
 
 
@@ -204,7 +204,7 @@ def _strongref(arguments: list[str]) -> None:
 def _cfn_lint(arguments: list[str]) -> None:
     template, option, package = arguments
     assert (ROOT / template).is_file()
-    assert (option, (ROOT / "src" / package / "rules.py").is_file()) == ("--append-rules", True)
+    assert (option, (ROOT / "src" / package.replace(".", "/") / "rules.py").is_file()) == ("--append-rules", True)
 
 
 def _mkdir(arguments: list[str]) -> None:

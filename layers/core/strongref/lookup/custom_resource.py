@@ -84,7 +84,7 @@ def _attributes(prop: str, given: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-_LOOKUP: Table = {
+LOOKUP_PROPERTIES: Table = {
     "TypeName": Property(properties.string(_TYPE_NAME, _TYPE.fullmatch), required=_TYPE_NAME),
     "PhysicalId": Property(_identifier),
     "Arn": Property(_arn),
@@ -108,7 +108,7 @@ class LookupRequest:
     @classmethod
     def parse(cls, given: Properties, stack: StackArn) -> LookupRequest:
         """Read the properties of a `Custom::ResourceLookup` in this stack; raises `BadRequestError`."""
-        typed = properties.read(given, _LOOKUP)
+        typed = properties.read(given, LOOKUP_PROPERTIES)
         way = _way(given)
         _check_account(way, typed["Arn"] or typed["PhysicalId"], stack)
         return cls(

@@ -23,14 +23,14 @@ from cfnlint.rules import CloudFormationLintRule, RuleMatch
 from cfnlint.template import Template
 
 if not find_spec("strongref"):
-    sys.path.append(str(Path(__file__).parents[1]))  # where pip installed both
+    sys.path.append(str(Path(__file__).parents[2]))  # where pip installed both
 
 from strongref.errors import StrongRefError
 from strongref.macro.errors import TemplateError, TransformFailedError
 from strongref.macro.references import as_sent
 from strongref.macro.template import MACRO, mapped
 from strongref.macro.transform import Settings, plan
-from strongref_cfn_lint.problems import KINDS, problems
+from strongref_cli.lint.problems import KINDS, problems
 
 if TYPE_CHECKING:
     from strongref.macro.edits import TemplateEdits

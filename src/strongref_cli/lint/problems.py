@@ -27,8 +27,7 @@ from strongref.contract.requests import (
 )
 from strongref.contract.values import levels, parse_values
 from strongref.errors import BadRequestError
-from strongref.lookup.custom_resource import _LOOKUP as LOOKUP_PROPERTIES
-from strongref.lookup.custom_resource import LookupRequest
+from strongref.lookup.custom_resource import LOOKUP_PROPERTIES, LookupRequest
 from strongref.macro.references import as_sent, branches
 from strongref.macro.template import IF, NO_VALUE, Node, Path, is_function
 
