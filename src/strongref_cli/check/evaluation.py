@@ -123,6 +123,8 @@ class Evaluation:
         match node:
             case {"Condition": str(name)} if len(node) == 1:
                 holds = self.condition(name)
+            case {"Condition": {"Condition": _} as named} if len(node) == 1:  # as `AWS::Serverless` writes it
+                holds = self._holds(named)
             case {"Fn::Not": [term]}:
                 found = self._holds(term)
                 holds = call("Fn::Not", [found]) if isinstance(found, Unknown) else not found

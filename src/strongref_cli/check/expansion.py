@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.macro.errors import TooDeepError
-from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, Node, Template, too_deep
+from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, Node, Template, is_function, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.evaluation import Evaluation
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from strongref.untyped import AnyJson
 
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
+
+_SETTLED = ("Globals", "Outputs", "Resources")
+"""Sections in which AWS::LanguageExtensions carries out the functions whose values are known then."""
 
 _EMBEDDED = "Fn::Transform"
 """A transform of a part of a template, which may add resources."""
@@ -75,9 +78,20 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
             return Expanded(template, (str(unknown),))
         if deepest := too_deep(template):
             raise TooDeepError(deepest, DEPTH_LIMIT)
+        evaluation = Evaluation(template, names)
+        template = {key: _settled(below, evaluation) if key in _SETTLED else below for key, below in template.items()}
     if SERVERLESS in declared:
         template = serverless(template, names)
     return Expanded({key: value for key, value in template.items() if key != "Transform"})
+
+
+def _settled(node: Node, evaluation: Evaluation) -> Node:
+    """With the values of functions, where they are known: AWS::Serverless accepts none in some properties."""
+    if is_function(node) and not sources_of(value := evaluation.value(node)):
+        return value
+    if isinstance(node, Mapping):
+        return {key: _settled(below, evaluation) for key, below in node.items()}
+    return [_settled(item, evaluation) for item in node] if isinstance(node, list) else node
 
 
 class _UnknownLoopError(Exception):

@@ -2,6 +2,9 @@
 
 What it makes of local code has another hash than what AWS made of the uploaded one, so logical IDs with hashes, those
 of versions and API deployments, are new ones: their values are unknown.
+
+For an application of the Serverless Application Repository, that code asks the repository to make a template. Nothing
+may be written here, and a nested stack is unknown anyway, so it is not told about the repository.
 """
 
 from __future__ import annotations
@@ -10,16 +13,27 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from strongref.macro.template import is_function, mapped
 from strongref.text import cut
 from strongref_cli.check.errors import UntransformableError
+from strongref_cli.check.unknown import Unknown
+from strongref_cli.check.yaml_scalars import plain
+from strongref_manifests.text.template_writing import Bare
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
     from strongref_cli.check.unknown import Evaluated
 
 SERVERLESS = "AWS::Serverless-2016-10-31"
-_FILES = ("CodeUri", "ContentUri", "DefinitionUri", "SchemaUri", "Location")
+_FUNCTION = "AWS::Serverless::Function"
+_CODE = ("CodeUri", "ImageUri")
+"""Properties of a function that `sam package` adds: its default is the folder of the template."""
+_FILES = (*_CODE, "ContentUri", "DefinitionUri", "SchemaUri", "Location")
 """Properties that may be paths of local files, which `sam package` uploads."""
+_UPLOADED = "s3://local/file"
+_IN_REPOSITORY = {"ApplicationId", "SemanticVersion"}
+"""The location of an application that is in the Serverless Application Repository."""
 
 
 def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> Mapping[str, Node]:
@@ -37,18 +51,37 @@ def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> 
     known = {name: each for name, each in names.items() if isinstance(each, str)}
     translator = Translator({}, Parser(), boto_session=Session(region_name=known["AWS::Region"]))
     try:
-        found: Mapping[str, Node] = translator.translate(_uploaded(template), known)
+        found: Mapping[str, Node] = translator.translate(_packaged(template), known)
     except InvalidDocumentException as error:
         causes = "; ".join(str(each.message) for each in error.causes)
         raise UntransformableError(cut(causes, 500)) from None
     return {key: each for key, each in found.items() if key != "Transform"}
 
 
+def _packaged(template: Mapping[str, Node]) -> dict[str, Any]:
+    """A copy as CloudFormation gets it: local files have been uploaded somewhere, and scalars are read."""
+    found: dict[str, Any] = mapped(template, _read)
+    common = mapping(mapping(found.get("Globals")).get("Function"))
+    for each in mapping(found.get("Resources")).values():
+        kind, properties = str(mapping(each).get("Type")), mapping(each).get("Properties")
+        if kind.startswith("AWS::Serverless::") and isinstance(properties, dict):
+            code = {name: _UPLOADED for name in _CODE if kind == _FUNCTION and name not in common}
+            each["Properties"] = code | _uploaded(properties)
+    return {**found, "Globals": _uploaded(found["Globals"])} if "Globals" in found else found
+
+
+def _read(leaf: Any) -> Any:  # noqa: ANN401 (a scalar of a template)
+    read = plain(leaf) if isinstance(leaf, Bare) else leaf
+    return leaf if isinstance(read, Unknown) else read
+
+
 def _uploaded(node: Any, key: str = "") -> Any:  # noqa: ANN401 (any part of a template)
-    """A copy in which local files have been uploaded somewhere."""
+    """A copy of properties in which local files have been uploaded."""
+    if key in _FILES and (is_function(node) or _IN_REPOSITORY.issubset(mapping(node))):
+        return _UPLOADED
     if isinstance(node, Mapping):
         return {name: _uploaded(below, str(name)) for name, below in node.items()}
     if isinstance(node, list):
         return [_uploaded(item) for item in node]
     is_file = key in _FILES and isinstance(node, str) and "://" not in node
-    return f"s3://local/{node}" if is_file else node
+    return f"{_UPLOADED}/{node}" if is_file else node

@@ -22,6 +22,7 @@ TEMPLATE: dict[str, Any] = {
     "Conditions": {
         "IsProd": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]},
         "IsNot": {"Fn::Not": [{"Condition": "IsProd"}]},
+        "InSam": {"Fn::Not": [{"Condition": {"Condition": "IsProd"}}]},
         "Both": {"Fn::And": [{"Condition": "IsProd"}, {"Condition": "IsNot"}]},
         "Either": {"Fn::Or": [{"Condition": "IsProd"}, {"Fn::Equals": [{"Ref": "Secret"}, "x"]}]},
         "Perhaps": {"Fn::Equals": [{"Ref": "Secret"}, "x"]},
@@ -99,7 +100,7 @@ def test_what_only_a_deployment_knows_is_unknown_and_says_what_it_depends_on(nod
 
 def test_conditions_are_decided_as_far_as_they_can_be() -> None:
     evaluation = Evaluation(TEMPLATE, NAMES)
-    assert [evaluation.condition(each) for each in ("IsProd", "IsNot", "Both")] == [True, False, False]
+    assert [evaluation.condition(each) for each in ("IsProd", "IsNot", "InSam", "Both")] == [True, False, False, False]
     known = {**TEMPLATE, "Conditions": {key: each for key, each in TEMPLATE["Conditions"].items() if key != "Circular"}}
     assert Evaluation(known, NAMES).condition("Either") is True
     assert isinstance(Evaluation(known, NAMES).condition("Perhaps"), Unknown)

@@ -13,9 +13,16 @@ from strongref_cli.check.expansion import expand
 from strongref_cli.check.serverless import SERVERLESS
 from strongref_cli.check.unknown import SourceKind, unknown_of
 from strongref_cli.check.version import StackVersion
+from strongref_manifests.text.template_writing import Bare
+from strongref_manifests.text.templates import read
+from strongref_toolkit.cloudformation import NESTED_STACK
 
 LOOPS = "AWS::LanguageExtensions"
 NAMES: dict[str, Any] = {"Names": ["One", "t-wo"], "AWS::Region": "eu-west-1"}
+FUNCTION: dict[str, Any] = {
+    "Type": "AWS::Serverless::Function",
+    "Properties": {"Handler": "a.b", "Runtime": "python3.13", "CodeUri": "src/"},
+}
 
 
 def resources(body: object, transform: object = LOOPS) -> Any:
@@ -31,11 +38,7 @@ def test_a_loop_is_unrolled_in_keys_in_sub_and_in_ref() -> None:
     }
     found = resources({"Fn::ForEach::Buckets": ["Name", {"Ref": "Names"}, body]})
     assert set(found) == {"BucketOne", "Buckettwo"}
-    assert found["Buckettwo"]["Properties"] == {
-        "A": "t-wo",
-        "B": {"Fn::Sub": "t-wo-${AWS::Region}"},
-        "C": {"t-wo": "1"},
-    }
+    assert found["Buckettwo"]["Properties"] == {"A": "t-wo", "B": "t-wo-eu-west-1", "C": {"t-wo": "1"}}
 
 
 def test_loops_are_nested_and_unrolled_in_properties() -> None:
@@ -44,7 +47,7 @@ def test_loops_are_nested_and_unrolled_in_properties() -> None:
         *("Bucket1a", "Bucket1b", "Bucket2a", "Bucket2b")
     }
     loop = {"Fn::ForEach::Settings": ["X", ["1"], {"S${X}": {"Fn::Sub": ["${X}${V}", {"V": {"Ref": "X"}}]}}]}
-    assert resources({"B": {"Properties": loop}})["B"]["Properties"] == {"S1": {"Fn::Sub": ["1${V}", {"V": "1"}]}}
+    assert resources({"B": {"Properties": loop}})["B"]["Properties"] == {"S1": "11"}
 
 
 WRONG_COLLECTIONS = (
@@ -148,6 +151,66 @@ def test_serverless_resources_are_what_aws_makes_of_them() -> None:
     broken = {"Type": "AWS::Serverless::Function", "Properties": {"Handler": "a.b", "CodeUri": "src/"}}
     with pytest.raises(UntransformableError, match=r"refuses the template: .*\[F\] is invalid. .*Runtime"):
         expand({"Transform": SERVERLESS, "Resources": {"F": broken}}, NAMES)
+
+
+def function(**properties: Any) -> Any:
+    """What AWS::Serverless makes of a function."""
+    given = {
+        "Type": "AWS::Serverless::Function",
+        "Properties": {"Handler": "a.b", "Runtime": "python3.13", **properties},
+    }
+    return resources({"F": given}, SERVERLESS)["F"]["Properties"]
+
+
+def test_an_application_of_the_repository_is_a_nested_stack_and_the_repository_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The transform would have it make a template, with credentials and a region that are not those of the command."""
+    calls: list[object] = []
+    monkeypatch.setattr("boto3.client", lambda *given, **_: calls.append(given))
+    location = {"ApplicationId": "arn:aws:serverlessrepo:us-east-1:1:applications/a", "SemanticVersion": "1.0.0"}
+    app = {"Type": "AWS::Serverless::Application", "Properties": {"Location": location}}
+    assert resources({"App": app}, SERVERLESS)["App"]["Type"] == NESTED_STACK
+    assert calls == []
+
+
+def test_what_sam_packages_by_default_has_been_uploaded() -> None:
+    """`sam package` takes the folder of the template, an image, and the value of a parameter for code."""
+    for given in ({}, {"CodeUri": {"Ref": "Folder"}}):
+        assert set(function(**given)["Code"]) == {"S3Bucket", "S3Key"}
+    image = {"Type": "AWS::Serverless::Function", "Properties": {"PackageType": "Image"}}
+    assert set(resources({"F": image}, SERVERLESS)["F"]["Properties"]["Code"]) == {"ImageUri"}
+    assert function(InlineCode="pass")["Code"] == {"ZipFile": "pass"}
+    common = {"Globals": {"Function": {"CodeUri": "s3://mine/code"}}, "Transform": SERVERLESS}
+    of_globals: Any = expand(
+        {**common, "Resources": {"F": {**FUNCTION, "Properties": {"Handler": "a", "Runtime": "b"}}}}, NAMES
+    ).template
+    assert of_globals["Resources"]["F"]["Properties"]["Code"] == {"S3Bucket": "mine", "S3Key": "code"}
+
+
+def test_the_location_of_another_resource_is_no_local_file() -> None:
+    table = {"Type": "AWS::Glue::Table", "Properties": {"TableInput": {"StorageDescriptor": {"Location": "a/b"}}}}
+    assert resources({"T": table}, SERVERLESS)["T"] == table
+
+
+def test_scalars_without_quotes_are_what_cloudformation_reads_for_serverless_as_well() -> None:
+    properties = "StageName: a, TracingEnabled: yes, Description: 1.50"
+    written = f"Resources: {{F: {{Type: 'AWS::Serverless::Api', Properties: {{{properties}}}}}}}"
+    found = resources(read("x.yaml", written).content["Resources"], SERVERLESS)
+    assert found["FaStage"]["Properties"]["TracingEnabled"] is True
+    assert isinstance(found["F"]["Properties"]["Description"], Bare)  # what that is only CloudFormation knows
+
+
+def test_serverless_has_the_values_of_functions_that_language_extensions_know() -> None:
+    """It accepts no function for the path of an API."""
+    event = {"Type": "Api", "Properties": {"Path": {"Fn::Sub": "/${Name}"}, "Method": "get"}}
+    loop = [
+        "Name",
+        ["a", "b"],
+        {"F${Name}": {**FUNCTION, "Properties": {**FUNCTION["Properties"], "Events": {"E": event}}}},
+    ]
+    made = resources({"Fn::ForEach::Functions": loop}, [LOOPS, SERVERLESS])
+    assert set(made["ServerlessRestApi"]["Properties"]["Body"]["paths"]) == {"/a", "/b"}
 
 
 def test_a_loop_without_its_transform_is_an_error() -> None:
