@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from strongref.contract.requests import IMPORT_TYPE
 from strongref.text import some
 from strongref_cli.check.resource_types import TypeOf, unknown_type
 from strongref_cli.check.unknown import Evaluated, Source, SourceKind, Unknown, expression_of, sources_of
-from strongref_cli.check.updates import ResourceChange, Stays, Update, differences
+from strongref_cli.check.updates import ResourceChange, Stays, Update, differences, tells_apart
 from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource, resources_in
 from strongref_toolkit.cloudformation import NESTED_STACK
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from strongref_cli.check.updates import PropertyChange
     from strongref_toolkit.json_values import Json
+
+_HASH = re.compile("[0-9a-f]{10}$")
+"""What AWS::Serverless adds to logical IDs: it is another one here, as local code has not been uploaded."""
 
 _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
 """Resources that only read something: it stays when they are deleted."""
@@ -39,7 +43,7 @@ class Comparison:
         if not sources_of([old, new]):
             return Stays.YES if expression_of(old) == expression_of(new) else Stays.NO
         if expression_of(old) != expression_of(new):
-            return Stays.UNKNOWN
+            return Stays.NO if self._are_of_two(old, new) else Stays.UNKNOWN
         if all(self._is_stable(source) for source in sources_of(new)):
             return Stays.YES
         return Stays.NO if self._contains_other(new) else Stays.UNKNOWN
@@ -159,6 +163,19 @@ class Comparison:
                 parts = joined
         sources = filter(None, map(_source, parts))
         return any(self._source_stays(each) is Stays.NO for each in sources)
+
+    def _are_of_two(self, old: Evaluated, new: Evaluated) -> bool:
+        """Whether values are the `Ref`, or an attribute, that two resources of a type never have in common."""
+        before, after = (_source(each.expression) if isinstance(each, Unknown) else None for each in (old, new))
+        if before is None or after is None or before.attribute != after.attribute:
+            return False
+        if _HASH.sub("", before.name) == _HASH.sub("", after.name):
+            return False
+        one, other = self._resource(self.old, before.name), self._resource(self.new, after.name)
+        if one is None or other is None or one.type != other.type or not (one.exists is other.exists is True):
+            return False
+        kind = self.type_of(one.type)
+        return kind is not None and tells_apart(kind, tuple(filter(None, before.attribute.split("."))))
 
     @staticmethod
     def _resource(version: StackVersion | None, logical_id: str) -> TemplateResource | None:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from strongref.lookup.errors import UnknownTypeError
+from strongref.lookup.resource_types import resource_type_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -21,6 +24,9 @@ Path: TypeAlias = tuple[str, ...]
 _CUSTOM = "AWS::CloudFormation::CustomResource"
 _EVERYTHING = "us-east-1"
 """A region that has every type."""
+
+_REVISED = ("AWS::Batch::JobDefinition",)
+"""Types of which an update makes a new revision, which is in the ARN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class UpdateRules:
     computed: frozenset[Path]  # attributes that no property sets
     identifiers: frozenset[Path]  # what tells the resource from others of its type; all of them together is one
     properties: frozenset[str]  # on the top level
+    own: Path = ()  # the one of them that is not its parent's; empty if that is not known
     tags: Path = ("Tags",)  # the property that has them
     updates: bool = True  # whether a resource of the type can be changed in place at all
 
@@ -53,8 +60,10 @@ class UpdateRules:
             computed=_paths(schema.get("readOnlyProperties", ())),
             identifiers=_paths(schema.get("primaryIdentifier", ())),
             properties=frozenset(map(str, schema.get("properties", ()))),
+            own=_own_part(str(schema["typeName"])),
             tags=tags,
-            updates="update" in schema["handlers"] if "handlers" in schema else bool(create_only),
+            updates=("update" in schema["handlers"] if "handlers" in schema else bool(create_only))
+            and schema["typeName"] not in _REVISED,
         )
 
 
@@ -83,6 +92,13 @@ def types_in(region: str) -> TypeOf:
         return None
 
     return type_of
+
+
+def _own_part(type_name: str) -> Path:
+    with suppress(UnknownTypeError):
+        own = resource_type_of(type_name).own_part
+        return tuple(own.split(".")) if own else ()
+    return ()
 
 
 def _paths(pointers: Iterable[str]) -> frozenset[Path]:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 _ITEM = "*"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_UNIQUE = {"arn", "id", "identifier", "ip"}
 _NAMING = {"arn", "id", "name"}
 """Words that names of attributes and of properties share without a relation."""
 _VOLATILE = {
-    *("at", "count", "date", "hash", "latest", "number", "progress", "public", "revision", "state", "status", "time"),
-    *("token", "updated", "version"),
+    *("at", "capacity", "count", "date", "entries", "hash", "latest", "modification", "modified", "number", "outputs"),
+    *("progress", "public", "revision", "state", "status", "time", "token", "updated", "version"),
 }
 """Words in the names of attributes that may change with any update."""
 
@@ -78,7 +79,7 @@ class Update(NamedTuple):
         """The names of the properties that replace the resource, or may, sorted."""
         replacing = (self.kind.create_only | self.kind.may_replace) if self.kind else frozenset()
         found = [each.path for each in self.differences if any(_touches(each.path, path) for path in replacing)]
-        return sorted({".".join(name for name in path if name != _ITEM) for path in found})
+        return sorted({".".join(name for name in path if name != _ITEM) or "Properties" for path in found})
 
     def attribute(self, name: str) -> Stays:
         """Whether an attribute, or `Ref` if the name is empty, stays the same."""
@@ -94,24 +95,29 @@ class Update(NamedTuple):
             case ResourceChange.KEPT:
                 return Stays.YES if not path or (kind and self._outlasts(kind, path)) else Stays.UNKNOWN
             case ResourceChange.REPLACED if not path or (kind and _identifies(kind, path)):
-                return Stays.UNKNOWN if kind and self.differences and self._has_same_name(kind) else Stays.NO
+                return Stays.UNKNOWN if kind and self.differences and self._may_have_same_name(kind, path) else Stays.NO
         return Stays.UNKNOWN
 
     def _outlasts(self, kind: UpdateRules, path: Path) -> bool:
         """Whether an attribute of a resource that is changed in place stays as it is."""
         if all(each.path[: len(kind.tags)] == kind.tags for each in self.differences) or _identifies(kind, path):
             return True
-        words = _words(path)
-        return not words & (_VOLATILE | _words(name for each in self.differences for name in each.path) - _NAMING)
+        # `RepositoryUri` of a repository has nothing to do with its `RepositoryPolicyText`.
+        unrelated = _NAMING | _words([kind.name.rpartition("::")[2]])
+        changing = _words(name for each in self.differences for name in each.path)
+        return not _words(path) & (_VOLATILE | changing - unrelated)
 
-    def _has_same_name(self, kind: UpdateRules) -> bool:
-        """Whether a replaced resource would get the name that it has. CloudFormation refuses that, too."""
-        return all(
-            not _is_in(path, kind.computed)
-            and _is_given(self.given, path)
-            and not any(_touches(each.path, path) for each in self.differences)
-            for path in kind.identifiers
-        )
+    def _may_have_same_name(self, kind: UpdateRules, attribute: Path) -> bool:
+        """Whether a replaced resource may get the name that it has. CloudFormation refuses that, if it is all of it."""
+        if attribute or len(kind.identifiers) <= 1:
+            return all(path not in kind.computed and self._keeps(path) for path in kind.identifiers)
+        if not kind.own or kind.own in kind.computed:
+            return not tells_apart(kind, attribute)
+        return any(self._keeps(path) for path in (kind.own, *kind.create_only) if path[-1] == kind.own[-1])
+
+    def _keeps(self, path: Path) -> bool:
+        """Whether a property is given and does not change."""
+        return _is_given(self.given, path) and not any(_touches(each.path, path) for each in self.differences)
 
 
 def differences(
@@ -130,7 +136,8 @@ def differences(
             found = [PropertyChange(path, certain=False)]  # The order may not matter.
         yield from found
     elif (found_out := stays(old, new)) is not Stays.YES:
-        yield PropertyChange(path, certain=found_out is Stays.NO)
+        is_file = isinstance(old, Mapping) and isinstance(new, str)  # which is uploaded, and may be the same
+        yield PropertyChange(path, certain=found_out is Stays.NO and not is_file)
 
 
 def _sorted(items: list[Evaluated]) -> list[str]:
@@ -155,10 +162,28 @@ def _is_given(properties: Evaluated, path: Path) -> bool:
     return True
 
 
+def tells_apart(kind: UpdateRules, path: Path) -> bool:
+    """Whether two resources of a type never have the same `Ref`, or the same value of an attribute.
+
+    Of an identifier that has several parts, `Ref` may be the own one alone: the name that a stage has in its API.
+    """
+    if path:
+        return _identifies(kind, path)
+    return len(kind.identifiers) == 1 or (kind.own in kind.computed and _is_unique(kind.own))
+
+
 def _identifies(kind: UpdateRules, path: Path) -> bool:
     """Whether an attribute is `Ref`, or names this resource alone: an identifier, `Arn`, or `TopicArn` of a topic."""
-    own = kind.name.rpartition("::")[2].lower()
-    return not path or path in kind.identifiers or path[-1].lower() in {"arn", "id", f"{own}arn", f"{own}id"}
+    if not path or kind.identifiers == {path} or (path in kind.identifiers and _is_unique(path)):
+        return True
+    own = _WORD.findall(kind.name.rpartition("::")[2])
+    names = {"".join(own[at:]).lower() for at in range(len(own) + 1)}  # a security group is a group as well
+    return len(path) == 1 and any(path[0].lower() in (f"{each}arn", f"{each}id") for each in names)
+
+
+def _is_unique(path: Path) -> bool:
+    """Whether something is made up by the service, by its name."""
+    return str(_WORD.findall(path[-1])[-1]).lower() in _UNIQUE
 
 
 def _words(names: Iterable[str]) -> set[str]:

@@ -65,6 +65,9 @@ def stays(attribute: str, *given: Any) -> Stays:
          {"SubjectAlternativeNames": ["b", "a"]}, MAYBE),
         ("AWS::CertificateManager::Certificate", {"SubjectAlternativeNames": ["a"]},
          {"SubjectAlternativeNames": ["a", "b"]}, REPLACED),
+        # A path is a local file, which is uploaded: it may be the same.
+        ("AWS::Lambda::LayerVersion", {"Content": {"S3Bucket": "a", "S3Key": "b"}}, {"Content": "src/"}, MAYBE),
+        ("AWS::Batch::JobDefinition", {"Type": "container"}, {"Type": "container", "Timeout": {}}, MAYBE),
         # Types that cannot be changed in place, whose tags cannot, and of which nothing is known.
         ("AWS::AutoScaling::LaunchConfiguration", {"EbsOptimized": True}, {"EbsOptimized": False}, REPLACED),
         ("AWS::EC2::KeyPair", {}, {"Tags": TAGS}, REPLACED),
@@ -88,7 +91,22 @@ def test_what_replaces_a_resource(kind: str, old: object, new: object, expected:
         # The name is generated, or is given and would be taken by itself: CloudFormation refuses that.
         ("Arn", "AWS::DynamoDB::Table", {"ImportSourceSpecification": {"InputFormat": "CSV"}}, {}, NO),
         ("", "AWS::S3::Bucket", {"BucketName": "a"}, {"BucketName": "a", "BucketNamespace": "x"}, OPEN),
+        # `Ref` of a part that has a name in its parent alone is that name; or what the service makes up.
+        ("", "AWS::ApiGateway::Stage", {"RestApiId": "a", "StageName": "x"},
+         {"RestApiId": "b", "StageName": "x"}, OPEN),
+        ("", "AWS::ApiGateway::Stage", {"RestApiId": "a", "StageName": "x"}, {"RestApiId": "a", "StageName": "y"}, NO),
+        ("", "AWS::ApiGateway::Resource", {"RestApiId": "a", "PathPart": "x"}, {"RestApiId": "a", "PathPart": "y"}, NO),
+        ("", "AWS::Logs::MetricFilter", {"LogGroupName": "a"}, {"LogGroupName": "b"}, NO),
+        ("", "AWS::Glue::Table", {"DatabaseName": "a", "TableInput": {"Name": "x"}},
+         {"DatabaseName": "b", "TableInput": {"Name": "x"}}, OPEN),
+        # A security group is a group.
+        ("GroupId", "AWS::EC2::SecurityGroup", {"GroupDescription": "a"}, {"GroupDescription": "b"}, NO),
+        ("GroupId", "AWS::EC2::SecurityGroup", {}, {"SecurityGroupIngress": [{"CidrIp": "0.0.0.0/0"}]}, YES),
+        ("JobDefinitionArn", "AWS::Batch::JobDefinition", {}, {"Timeout": {"AttemptDurationSeconds": 60}}, OPEN),
         # Attributes that follow a property, and those that do not.
+        ("RepositoryUri", "AWS::ECR::Repository", {}, {"RepositoryPolicyText": {"Version": "x"}}, YES),
+        ("Outputs.A", "AWS::ServiceCatalog::CloudFormationProvisionedProduct", {"ProvisioningArtifactName": "a"},
+         {"ProvisioningArtifactName": "b"}, OPEN),
         ("StreamArn", "AWS::DynamoDB::Table", {}, {"StreamSpecification": {"StreamViewType": "KEYS_ONLY"}}, OPEN),
         ("StreamArn", "AWS::DynamoDB::Table", {}, {"BillingMode": "PAY_PER_REQUEST"}, YES),
         ("Endpoint.Port", "AWS::RDS::DBInstance", {"Port": "1"}, {"Port": "2"}, OPEN),
@@ -109,6 +127,27 @@ def test_what_replaces_a_resource(kind: str, old: object, new: object, expected:
 )  # fmt: skip
 def test_which_attributes_stay(attribute: str, kind: str, old: object, new: object, expected: Stays) -> None:
     assert stays(attribute, kind, old, new) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "expected"),
+    [
+        ("AWS::SNS::Topic", "Topic", "Renamed", NO),
+        ("AWS::ApiGateway::Stage", "Stage", "Renamed", OPEN),  # it may have the same name in another API
+        ("Custom::Thing", "Thing", "Renamed", OPEN),
+        ("AWS::Lambda::LayerVersion", "Layer0123456789", "Layerabcdef0123", OPEN),  # the same code, for AWS::Serverless
+    ],
+)
+def test_two_resources_of_a_type_never_have_the_same_identifier(kind: str, old: str, new: str, expected: Stays) -> None:
+    versions = [version(template(**{each: {"Type": kind}}, E=exporting({"A": {"Ref": each}}))) for each in (old, new)]
+    before, after = (cast("Any", each.resources["E"].properties)["Values"]["A"] for each in versions)
+    assert Comparison(versions[0], versions[1], None, types_in(EU)).stays(before, after) is expected
+
+
+def test_properties_that_are_one_function_have_a_name_in_the_reason() -> None:
+    found = compared("AWS::S3::Bucket", OPTIONAL, {"BucketName": "a"}).update_of("R")
+    assert found
+    assert found.causes == ["Properties"]
 
 
 def test_what_is_made_of_a_replaced_resource_is_replaced_with_it() -> None:
