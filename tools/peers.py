@@ -1,25 +1,43 @@
 """Reads other people's files with every reader, and reports what is wrong: `make peers FOLDER=…`, for any checkouts.
 
 Templates get references and `Exports` in place of some of their properties and are transformed; manifests get other
-values in some places; states and `generator.yaml` files are read. Reported are crashes, changed meaning, lost comments,
-changed lines, and files that take long for their size, by the other files of the run. Refusals are only counted.
+values in some places; states and `generator.yaml` files are read. `strongref check` predicts a random change of each
+template, while a resource of it is exported: `make peers FOLDER="… check 2"` tries other changes, and nothing else.
+
+Reported are crashes, changed meaning, lost comments, changed lines, checks of more than two seconds, and files that
+take long for their size, by the other files of the run. Refusals and verdicts are only counted.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import process_time
 from traceback import extract_tb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import yaml
 
+from strongref.contract.names import SHARED, ExportScope, Key, StackArn
+from strongref.contract.record import Record
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER
+from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
+from strongref.macro.template import FOR_EACH, is_function, mapped
 from strongref.macro.transform import Settings, plan
+from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
+from strongref_cli.check import command, expansion, parameters, reading, stored, version
+from strongref_cli.check.checking import StackCheck
+from strongref_cli.check.report import Verdict
+from strongref_cli.check.resource_types import types_in
+from strongref_cli.check.unknown import SourceKind
+from strongref_manifests.errors import ManifestError
 from strongref_manifests.refs.config import load
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
 from strongref_manifests.terraform.source import value_of
@@ -27,10 +45,12 @@ from strongref_manifests.terraform.states import read_state
 from strongref_manifests.text import manifests, templates
 from strongref_manifests.text.nodes import Scalar, TextEdit, comments_between, entries_of, line_of, scalars_in, spliced
 from strongref_manifests.text.template_edits import changed
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from strongref.untyped import AnyJson
     from strongref_manifests.text.nodes import Node
     from strongref_manifests.text.templates import TemplateText
 
@@ -41,6 +61,11 @@ SLOW, SECONDS = 10, 0.5
 """How many times as long as usual for its size a file takes that is slow, and how long at least."""
 OVERHEAD = 2_000
 """Bytes that take as long as what is done once for each file."""
+MOST_SECONDS = 2
+"""Of a check."""
+STACK, IMPORTER = (StackArn("aws", "us-east-1", "111111111111", name, "1") for name in ("producer", "consumer"))
+EXPORTS = "ExportsOfOne"
+WHY_UNKNOWN = ("carries out", "invalid expression", "is new", "may be replaced", "may change")
 
 _TEMPLATE = re.compile(rb"""^[ \t{]*["']?Resources["']?[ \t]*:""", re.MULTILINE)
 _STATE = re.compile(rb'"(?:terraform_version|format_version|lineage)"')
@@ -60,6 +85,7 @@ class Result(NamedTuple):
     file: Path
     size: int
     seconds: float
+    answer: str = ""  # a verdict, and why
     refused: str = ""
     defect: str = ""
 
@@ -143,6 +169,97 @@ def check_comments(*texts: tuple[str, Iterable[Scalar]]) -> None:
         raise FoundError(f"{lost.total()} comments are lost")
 
 
+def check(file: str, data: bytes, seed: str = "") -> str:
+    """The verdict on a random change of a template, and why it is unknown."""
+    random = Random(data + seed.encode())  # noqa: S311 (nothing is secret)
+    deployed = Deployed(_template(templates.content(data.decode())), random)
+    new: AnyJson = templates.read(file, data.decode()).content
+    new["Resources"] |= json.loads(json.dumps(deployed.export))
+    given = change(new, deployed.target, random)
+    report = StackCheck(cast("reading.StackReader", deployed)).template(STACK.name, _template(new), given)
+    shown = command.as_table(report)
+    why = next((each for each in WHY_UNKNOWN if each in shown), "something else")
+    return f"{report.verdict}: {why}" if report.verdict is Verdict.UNKNOWN else report.verdict
+
+
+def _template(content: AnyJson) -> AnyJson:
+    resources = mapping(mapping(content).get("Resources"))
+    types = [mapping(each).get("Type") for name, each in resources.items() if not name.startswith(FOR_EACH)]
+    if not resources or not all(isinstance(each, str) for each in types):
+        raise ManifestError("", None, "it has no resources, or some without types")
+    return content
+
+
+class Deployed:
+    """In the place of a `StackReader`: one stack, with made up parameters. All that it exports is imported."""
+
+    region = STACK.region
+    importable = has_parameter = has_export = is_installed = staticmethod(bool)
+
+    def __init__(self, content: AnyJson, random: Random) -> None:
+        declared = {
+            name: {"Default": "1", **mapping(each)} for name, each in mapping(content.get("Parameters")).items()
+        }
+        described = parameters.Described({name: str(each["Default"]) for name, each in declared.items()})
+        pseudo = version.pseudo_parameters(STACK, exists=True)
+        names = {**described.names(content, hidden=SourceKind.FIXED), **pseudo}
+        expanded = expansion.expand(content, names).template
+        found = version.StackVersion.of(expanded, names).resources
+        self.target = random.choice([name for name, each in found.items() if each.exists is True] or [*found, ""])
+        kind = types_in(STACK.region)(found[self.target].type) if self.target else None
+        attributes = [".".join(path) for path in sorted(kind.computed) if "*" not in path][:5] if kind else []
+        values: dict[str, object] = {each.replace(".", "-"): {"Fn::GetAtt": [self.target, each]} for each in attributes}
+        properties = {"ServiceToken": EXPORTER, "Values": values | {"Itself": {"Ref": self.target}}}
+        self.export = {EXPORTS: {"Type": EXPORT_TYPE, "Properties": properties}}
+        deployed = version.StackVersion.of({**expanded, "Resources": {**expanded["Resources"], **self.export}}, names)
+        self.stack = lambda _name: reading.DeployedStack(STACK, "UPDATE_COMPLETE", described, pseudo, deployed)
+        self._values = {Key(name): Value(ParameterType.STRING, f"its {name}") for name in (*values, "Itself")}
+
+    def stored(self, _stack: object, _comparison: object, exports: Iterable[str]) -> stored.StoredStack:
+        tags = dict.fromkeys(self._values, ValueTags(Owner.OURS, str(STACK), claims={"claim": str(IMPORTER)}))
+        scope = stored.StoredScope(StoredExports(self._values, Record(str(STACK), self._values)), tags)
+        at = stored.Location(STACK.region, ExportScope(SHARED, STACK.producer))
+        return stored.StoredStack({}, {(EXPORTS, at): scope}, users=dict.fromkeys(exports, (IMPORTER.name,)))
+
+
+def change(new: AnyJson, target: str, random: Random) -> dict[str, str]:
+    """Change something in a template, mostly of one resource; the parameters that are given with it."""
+    resources = new["Resources"]
+    kinds = ["of resource", "of resource", "property", "renamed", "removed"] if target in resources else []
+    match random.choice([*kinds, "anywhere", *(["parameter"] if new.get("Parameters") else [])]):
+        case "of resource":
+            resources[target] = _other(resources[target], random)
+        case "property":
+            known = types_in(STACK.region)(resources[target]["Type"])
+            added = {random.choice(sorted(known.properties) if known else ["Other"]): "other"}
+            resources[target]["Properties"] = {**added, **mapping(resources[target].get("Properties"))}
+        case "renamed":
+            name = re.compile(rf"^{target}(?=\.|$)|(?<=\$\{{){target}\b")
+            new |= mapped(new, lambda leaf: name.sub("Renamed", leaf) if isinstance(leaf, str) else leaf)
+            new["Resources"]["Renamed"] = new["Resources"].pop(target)
+        case "removed":  # its exports stay as text
+            del resources[target]
+            resources[EXPORTS]["Properties"]["Values"] = {"Itself": "text"}
+        case "anywhere":
+            new |= _other({key: each for key, each in new.items() if key not in ("Metadata", "Transform")}, random)
+        case "parameter":
+            return {random.choice(list(new["Parameters"])): "other"}
+    return {}
+
+
+def _other(node: AnyJson, random: Random) -> AnyJson:
+    """The same but for one place: something is changed, added, dropped or in another order."""
+    if isinstance(node, dict | list) and node and not (is_function(node) and random.randrange(2)):
+        at = random.choice(list(node) if isinstance(node, dict) else range(len(node)))
+        items = list(node.items() if isinstance(node, dict) else enumerate(node))
+        other = [(key, _other(each, random) if key == at else each) for key, each in items]
+        some = random.choice([other, other, [each for each in items if each[0] != at], items[::-1]])
+        return dict(some) if isinstance(node, dict) else [each for _, each in some]
+    if isinstance(node, bool):
+        return not node
+    return node + 1 if isinstance(node, int) else f"{node}x" if isinstance(node, str) else "other"
+
+
 def state(file: str, data: bytes) -> None:
     """Everything that a state holds is found by its address."""
     held = read_state(data, file)
@@ -158,38 +275,44 @@ def generator(file: str, data: bytes) -> None:
     load(data.decode(), file)
 
 
-READERS: dict[str, tuple[Callable[[Path, bytes], object], Callable[[str, bytes], None]]] = {
+READERS: dict[str, tuple[Callable[[Path, bytes], object], Callable[[str, bytes], str | None]]] = {
     "transform": (lambda path, data: path.suffix != ".tfstate" and _TEMPLATE.search(data), transform),
+    "check": (lambda path, data: path.suffix != ".tfstate" and _TEMPLATE.search(data), check),
     "resolve": (lambda path, _: path.suffix in manifests.FORMATS, resolve),
     "state": (lambda path, data: path.suffix in (".tfstate", ".json") and _STATE.search(data), state),
     "generator": (lambda path, _: path.name == "generator.yaml", generator),
 }
 
 
-def results(folder: Path) -> Iterator[Result]:
+def results(folder: Path, readers: Iterable[str], seed: str) -> Iterator[Result]:
     """What becomes of every file below a folder."""
     for path in sorted(folder.rglob("*")):
         if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > MOST:
             continue
         data = path.read_bytes()
-        for name, (applies, read) in READERS.items():
+        for name in readers:
+            applies, read = READERS[name]
             if applies(path, data):
-                yield _result(name, path, data, read)
+                yield _result(name, path, data, partial(check, seed=seed) if name == "check" else read)
 
 
-def _result(name: str, path: Path, data: bytes, read: Callable[[str, bytes], None]) -> Result:
+def _result(name: str, path: Path, data: bytes, read: Callable[[str, bytes], str | None]) -> Result:
     started = process_time()
-    refused = defect = ""
+    answer = refused = defect = ""
     try:
-        read(str(path), data)
+        answer = read(str(path), data) or ""
     except (StrongRefError, UnicodeDecodeError) as error:
         refused = re.sub(r"[^:]*: ", "", str(error).replace(str(path), ""), count=1)[:100]
+        refused = f"{type(error).__name__}: {refused}"
     except FoundError as error:
         defect = str(error)
     except Exception as error:  # noqa: BLE001 (which one is what is to be found out)
         where = extract_tb(error.__traceback__)[-1]
         defect = f"crash: {type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
-    return Result(name, path, len(data), process_time() - started, refused, defect)
+    seconds = process_time() - started
+    if answer and seconds > MOST_SECONDS:
+        defect = f"it takes {seconds:.1f} seconds"
+    return Result(name, path, len(data), seconds, answer, refused, defect)
 
 
 def slow(done: Iterable[Result]) -> Iterator[tuple[Result, float]]:
@@ -205,13 +328,15 @@ def slow(done: Iterable[Result]) -> Iterator[tuple[Result, float]]:
                 yield each, times
 
 
-def main(folder: str) -> int:
-    done = list(results(Path(folder)))
-    for reader in READERS:
+def main(folder: str, only: str = "", seed: str = "") -> int:
+    readers = [only] if only else list(READERS)
+    done = list(results(Path(folder), readers, seed))
+    for reader in readers:
         read = [each for each in done if each.reader == reader]
         print(f"{reader}: {len(read)} files, {sum(bool(each.refused) for each in read)} refused")  # noqa: T201
         reasons = Counter(re.sub(r"\d+", "N", each.refused) for each in read if each.refused)
-        for reason, count in reasons.most_common(12):
+        answers = Counter(each.answer for each in read if each.answer)
+        for reason, count in [*answers.most_common(), *reasons.most_common(12)]:
             print(f"    {count:5} {reason}")  # noqa: T201
     defects = [f"{each.reader} {each.file}: {each.defect}" for each in done if each.defect]
     defects += [f"{each.reader} {each.file}: {times:.0f} times as slow as usual" for each, times in slow(done)]
@@ -224,4 +349,4 @@ def _lines(text: str, edit: TextEdit) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
