@@ -7,10 +7,9 @@ the value of a `Ref`. Of an `Fn::If`, each branch is checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec
 
 from strongref.arns import Arn, partition_of
 from strongref.contract.names import StackArn
@@ -30,6 +29,8 @@ from strongref.errors import BadRequestError
 from strongref.lookup.custom_resource import LOOKUP_PROPERTIES, LookupRequest
 from strongref.macro.references import as_sent, branches
 from strongref.macro.template import IF, NO_VALUE, Node, Path, is_function
+
+_P = ParamSpec("_P")
 
 _FROM, _VALUES, _SECURE, _REGION = "From", "Values", "SecureKeys", "Region"
 
@@ -74,10 +75,10 @@ def problems(kind: str, given: Node) -> Iterator[tuple[Path, str]]:
     found = [error for name in given if not _adds(name) for error in _refused(table, str(name), given[name])]
     if not any(map(_adds, given)):
         absent = [{name: each} for name, each in table.items() if each.required and name not in given]
-        found += [error for each in absent if (error := _refusal(partial(read, {}, each)))]
+        found += [error for each in absent for error in _refusal(read, {}, each)]
     if not found and not _varies(given):
         known = _known(given)
-        found += [error] if (error := _refusal(partial(parse, known, _stack(known)))) else []
+        found += _refusal(parse, known, _stack(known))
     yield from ((_path(error.prop), str(error)) for error in found)
 
 
@@ -87,16 +88,15 @@ def _refused(table: Table, name: str, given: Node) -> Iterator[BadRequestError]:
     each_alone = name == _VALUES and isinstance(given, Mapping)
     for part in [{key: each} for key, each in given.items()] if each_alone else [given]:
         for version in _versions(part, name):
-            if error := _refusal(partial(read, {name: version}, alone)):
-                yield error
+            yield from _refusal(read, {name: version}, alone)
 
 
-def _refusal(attempt: Callable[[], object]) -> BadRequestError | None:
+def _refusal(parse: Callable[_P, object], *given: _P.args, **named: _P.kwargs) -> Iterator[BadRequestError]:
+    """The error of a call, if it has one."""
     try:
-        attempt()
+        parse(*given, **named)
     except BadRequestError as error:
-        return error
-    return None
+        yield error
 
 
 def _versions(node: Node, name: str = "") -> Sequence[object]:
@@ -106,16 +106,17 @@ def _versions(node: Node, name: str = "") -> Sequence[object]:
     if _is_unknown(node):
         return [_SAMPLES.get(name, _ANY)]
     if isinstance(node, Mapping):
-        below = {str(key): _versions(each, str(key) if name == _FROM else "") for key, each in node.items()}
-        return [{key: each[number % len(each)] for key, each in below.items()} for number in _numbers(below.values())]
+        below = [_versions(each, str(key) if name == _FROM else "") for key, each in node.items()]
+        return [dict(zip(map(str, node), each, strict=True)) for each in _side_by_side(below)]
     if isinstance(node, list):
-        items = [_versions(each, name if name == _REGION else "") for each in node]
-        return [[each[number % len(each)] for each in items] for number in _numbers(items)]
+        return _side_by_side([_versions(each, name if name == _REGION else "") for each in node])
     return [as_sent(node)]
 
 
-def _numbers(versions: Iterable[Sequence[object]]) -> range:
-    return range(max(map(len, versions), default=1))
+def _side_by_side(versions: Sequence[Sequence[object]]) -> list[list[object]]:
+    """Lists with a version of each part, until every version was in one of them."""
+    most = max(map(len, versions), default=1)
+    return [[each[number % len(each)] for each in versions] for number in range(most)]
 
 
 def _is_unknown(node: Node) -> bool:

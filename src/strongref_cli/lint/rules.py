@@ -66,13 +66,13 @@ class MacroRule(CloudFormationLintRule):  # type: ignore[misc]  # the same
 
     def initialize(self, cfn: Template) -> None:
         self._found: list[RuleMatch] = []
-        declared = [each for each in ensure_list(cfn.template.get("Transform", [])) if _is_ours(each)]
-        if not declared:
+        parameters = _parameters(cfn.template.get("Transform", []))
+        if parameters is None:
             return
         _fold_loops(cfn)
         written = _keyed(cfn.template)
         try:
-            edits = plan(written, Settings.parse(_parameters(declared[0])))
+            edits = plan(written, Settings.parse(parameters))
             template: Node = _placed(edits, cfn).apply(written)
         except StrongRefError as error:
             # The other rules would report all that is not transformed.
@@ -90,13 +90,14 @@ class MacroRule(CloudFormationLintRule):  # type: ignore[misc]  # the same
         return self._found
 
 
-def _is_ours(declared: Node) -> bool:
-    return MACRO in (declared, declared.get("Name") if isinstance(declared, Mapping) else None)
-
-
-def _parameters(declared: Node) -> Mapping[str, Node]:
-    given = declared.get("Parameters") if isinstance(declared, Mapping) else None
-    return given if isinstance(given, Mapping) else {}
+def _parameters(transforms: Node) -> Mapping[str, Node] | None:
+    """The parameters that a template gives the macro; None if it does not have the macro."""
+    for each in ensure_list(transforms):
+        declared = each if isinstance(each, Mapping) else {"Name": each}
+        if declared.get("Name") == MACRO:
+            given = declared.get("Parameters")
+            return given if isinstance(given, Mapping) else {}
+    return None
 
 
 def _properties(cfn: Template, logical_id: str, resource: Mapping[str, Node]) -> Node:
@@ -136,28 +137,19 @@ def _match(cfn: Template, error: StrongRefError) -> RuleMatch:
 
 
 def _placed(edits: TemplateEdits, cfn: Template) -> TemplateEdits:
-    """The same edits. New keys have the location of what requires them.
-
-    Exports depend on nothing, since cfn-lint does not expand a loop's variable in `DependsOn`.
-    """
+    """The same edits. New keys have the location of what requires them."""
     first = {each.value["Fn::GetAtt"][0]: each.path for each in reversed(edits.replacements)}
 
     def placed(key: str, path: TemplatePath) -> Node:
         location = cfn.get_location_yaml(cfn.template, path) or (0, 0, 0, 0)
         return str_node(key, Mark(*location[:2]), Mark(*location[2:]))
 
-    def independent(value: Node) -> Node:
-        return {key: each for key, each in value.items() if key != "DependsOn"} if isinstance(value, dict) else value
-
-    return replace(
-        edits,
-        renamings=tuple(replace(each, becomes=placed(each.becomes, each.path)) for each in edits.renamings),
-        additions=tuple(
-            replace(
-                each,
-                key=placed(each.key, (*each.origins, first.get(each.key, each.path))[0]),
-                value=independent(each.value),
-            )
-            for each in edits.additions
-        ),
-    )
+    additions = []
+    for each in edits.additions:
+        origin, *_ = (*each.origins, first.get(each.key, each.path))
+        value = each.value
+        if isinstance(value, dict):  # cfn-lint does not expand a loop's variable in `DependsOn`.
+            value = {key: below for key, below in value.items() if key != "DependsOn"}
+        additions.append(replace(each, key=placed(each.key, origin), value=value))
+    renamings = tuple(replace(each, becomes=placed(each.becomes, each.path)) for each in edits.renamings)
+    return replace(edits, renamings=renamings, additions=tuple(additions))
