@@ -26,12 +26,13 @@ def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterat
     `changing` has the ARNs of the other stacks that the same operation updates.
     """
     comparison, stored = simulation.comparison, simulation.stored
-    for name in comparison.old.outputs if comparison.old else ():
+    for name, former in (comparison.old.outputs if comparison.old else {}).items():
         if not (in_use := _in_use(name, stored)):
             continue
         stays, what = comparison.is_exported(name), "remove"
         if stays is Stays.YES:
-            stays, what = _value_stays(name, simulation), "change"
+            value = _with_holds(comparison.outputs[name].value, comparison.new, simulation)
+            stays, what = comparison.stays(_with_holds(former.value, comparison.old, simulation), value), "change"
         if stays is Stays.UNKNOWN:
             text = f"CloudFormation refuses the update if export {name} is {what}d: it {in_use}."
             yield StackFinding(Verdict.UNKNOWN, text)
@@ -41,15 +42,6 @@ def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterat
         elif stays is Stays.NO:
             text = f"unknown: only stacks that are updated with it use export {name}. CloudFormation refuses to {what} "
             yield StackFinding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
-
-
-def _value_stays(name: str, simulation: Simulation) -> Stays:
-    """Whether a CloudFormation export of both versions keeps its value."""
-    comparison = simulation.comparison
-    if comparison.old is None:
-        return Stays.YES
-    former = _with_holds(comparison.old.outputs[name].value, comparison.old, simulation)
-    return comparison.stays(former, _with_holds(comparison.outputs[name].value, comparison.new, simulation))
 
 
 def _way_out(name: str, stored: StoredStack) -> str:

@@ -36,6 +36,7 @@ from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Source, sent, sources_of
 from strongref_cli.check.wanted import CLOUDFORMATIONS_OWN
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
@@ -76,8 +77,8 @@ class ImportsCheck:
 
     def _predicted(self, logical_id: str) -> tuple[Verdict, list[str]]:
         is_updated = self._is_updated(logical_id)
-        given = self.comparison.new.resources[logical_id].properties
-        settled = {name: each for name, each in _map(given).items() if name not in CLOUDFORMATIONS_OWN}
+        given = mapping(self.comparison.new.resources[logical_id].properties)
+        settled = {name: each for name, each in given.items() if name not in CLOUDFORMATIONS_OWN}
         if sources_of(settled.get("Revision")):
             del settled["Revision"]
         unknown = {name: each for name, each in settled.items() if sources_of(each)}
@@ -85,14 +86,15 @@ class ImportsCheck:
             reasons = [f"{name} is unknown: {because(self.comparison, each)}." for name, each in unknown.items()]
             return Verdict.UNKNOWN, reasons if is_updated else []
         try:
-            request = ImportRequest.parse(_sent(settled), self.stack)
+            request = ImportRequest.parse(mapping(sent(settled)), self.stack)
             values = {} if request.names == () else self.read(logical_id, request)
         except BadRequestError as refused:
             return Verdict.REFUSED, [str(refused)] if is_updated else []
         except StrongRefError as error:
             verdict, text = self._failed(logical_id, error, request)
             return verdict, [text] if is_updated else []
-        wrong = list(_wrong_attributes(logical_id, self._attributes(logical_id), values))
+        named = {each.attribute for each in self.comparison.new.reads if each.name == logical_id} - {""}
+        wrong = list(_wrong_attributes(logical_id, sorted(named), values))
         return (Verdict.REFUSED if wrong else Verdict.ACCEPTED), wrong
 
     def _failed(self, logical_id: str, error: StrongRefError, request: ImportRequest) -> tuple[Verdict, str]:
@@ -116,27 +118,21 @@ class ImportsCheck:
         old = self.comparison.old.resources.get(logical_id) if self.comparison.old else None
         if old is None or sources_of(old.properties):
             return False
-        former = accepted(ImportRequest.parse, _sent(_map(old.properties)), self.stack)
+        former = accepted(ImportRequest.parse, mapping(sent(old.properties)), self.stack)
         return former is not None and (former.producer, former.names) == (request.producer, request.names)
 
     def _is_updated(self, logical_id: str) -> bool:
         return self.comparison.may_change(logical_id) and not self.comparison.is_same(logical_id)
 
-    def _attributes(self, logical_id: str) -> list[str]:
-        """The attributes of an Import that the template names."""
-        return sorted({each.attribute for each in self.comparison.new.reads if each.name == logical_id} - {""})
-
 
 def exported_keys(version: StackVersion) -> set[Key]:
     """All keys that the Exports of a template publish, to whomever."""
-    found = set()
-    for each in version.exports:
-        found |= set(_keys(_map(version.resources[each].properties).get("Values"), ""))
-    return found
+    given = (mapping(version.resources[each].properties) for each in version.exports)
+    return {key for each in given for key in _keys(each.get("Values"), "")}
 
 
 def _keys(values: Evaluated, path: str) -> Iterator[Key]:
-    for name, below in _map(values).items():
+    for name, below in mapping(values).items():
         yield Key(f"{path}{name}")
         yield from _keys(below, f"{path}{name}/")
 
@@ -162,11 +158,3 @@ def _wrong_attributes(logical_id: str, named: Collection[str], values: Mapping[K
         else:
             close = did_you_mean(get_close_matches(name, returned, 2), f"It imports {some(sorted(returned), 5)}.")
             yield f"{what}the Import has no such value. {close}"
-
-
-def _map(given: Evaluated) -> Mapping[str, Evaluated]:
-    return given if isinstance(given, Mapping) else {}
-
-
-def _sent(properties: Mapping[str, Evaluated]) -> Mapping[str, object]:
-    return _map(sent(dict(properties)))

@@ -66,12 +66,11 @@ def new_names(template: Template, given: Mapping[str, str], previous: Described 
     for name, each in declared.items():
         text = given.get(name, kept.get(name))
         if text is None and "Default" in each:
-            default = each["Default"]
-            read = plain(default) if isinstance(default, Bare) else None
-            if isinstance(read, Unknown):
-                found[name] = read
+            default = plain(each["Default"]) if isinstance(each["Default"], Bare) else each["Default"]
+            if isinstance(default, Unknown):
+                found[name] = default
                 continue
-            text = text_of(default if read is None else read)
+            text = text_of(default)
         if text is None:
             missing.append(name)
         elif _is_stored(each):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
-    from strongref_cli.check.unknown import Evaluated
 
 
 def predict(
@@ -79,23 +78,17 @@ def _behind(simulation: Simulation, logical_id: str, changes: Collection[ValueCh
     """What CloudFormation deletes although an imported value goes on naming it: its new expression is another one."""
     for change in changes:
         if change.kind not in (ChangeKind.CHANGED, ChangeKind.UNKNOWN) and change.importers:
-            for each in _deleted(simulation, _former(simulation, logical_id, change.key)):
+            for each in _deleted(simulation, logical_id, change.key):
                 yield f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
 
 
-def _former(simulation: Simulation, logical_id: str, key: Key) -> Evaluated:
-    """The deployed value of a key, or what it is in."""
-    former = simulation.given(simulation.comparison.old, logical_id)
-    for level in ("Values", *key.split("/")):
-        former = former.get(level) if isinstance(former, dict) else former
-    return former
-
-
-def _deleted(simulation: Simulation, former: Evaluated) -> list[str]:
+def _deleted(simulation: Simulation, logical_id: str, key: Key) -> list[str]:
     """The resources that a deployed value comes from and that CloudFormation deletes in the cleanup."""
     comparison = simulation.comparison
-    found = origins(former, comparison.old)
-    return [each for each in found if comparison.loses(each)]
+    former = simulation.given(comparison.old, logical_id)
+    for level in ("Values", *key.split("/")):
+        former = former.get(level) if isinstance(former, dict) else former  # or what the value is in
+    return [each for each in origins(former, comparison.old) if comparison.loses(each)]
 
 
 def _refused(
@@ -211,7 +204,7 @@ def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outc
         who, keep = some(map(stack_text, sorted(stacks)), 5), "keeps" if len(stacks) == 1 else "keep"
         changes = "may change" if simulation.wanted[logical_id].why_unknown(key) else "changes"
         text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
-        if gone := _deleted(simulation, _former(simulation, logical_id, key)):
+        if gone := _deleted(simulation, logical_id, key):
             text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"
         yield StackFinding(Verdict.ACCEPTED, f"{text}.")
 

@@ -104,10 +104,8 @@ class StackReport:
         """What would become of the whole deployment."""
         if self.in_cleanup:
             return Verdict.ACCEPTED
-        parts = [each.verdict for each in self.resources] + [each.verdict for each in self.nested]
-        return max(
-            [*parts, *(each.verdict for each in self.findings)], key=list(Verdict).index, default=Verdict.ACCEPTED
-        )
+        parts: list[ImportPrediction | StackReport | StackFinding] = [*self.resources, *self.nested, *self.findings]
+        return max((each.verdict for each in parts), key=list(Verdict).index, default=Verdict.ACCEPTED)
 
     @property
     def resources(self) -> tuple[ImportPrediction, ...]:

@@ -6,6 +6,7 @@ The plans are the exporter's own, made from the exports as they are stored. Expo
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
@@ -23,7 +24,7 @@ from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, wanted_export
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
@@ -60,12 +61,15 @@ class Simulation:
     stack: StackArn
     comparison: Comparison
     stored: StoredStack
-    wanted: dict[str, WantedExport] = field(default_factory=dict)  # by the logical ID of each Export of the new version
 
-    def __post_init__(self) -> None:
-        for each in self.comparison.new.exports:
-            given, former = self.given(self.comparison.new, each), self.given(self.comparison.old, each)
-            self.wanted[each] = wanted_export(each, given, former, self.comparison, self.stored)
+    @cached_property
+    def wanted(self) -> Mapping[str, WantedExport]:
+        """By the logical ID of each Export of the new version."""
+        old, new, found = self.comparison.old, self.comparison.new, {}
+        for each in new.exports:
+            given, former = self.given(new, each), self.given(old, each)
+            found[each] = wanted_export(each, given, former, self.comparison, self.stored)
+        return found
 
     def runs(self) -> list[dict[str, Outcome]]:
         """What each Export does that CloudFormation calls, in every case: after all others, if it can, and before."""
@@ -74,11 +78,8 @@ class Simulation:
 
     def removal(self, logical_id: str, phase: Phase, done: Mapping[str, Outcome] | None = None) -> Outcome:
         """What the deletion of an Export does, after others have been updated."""
-        places = []
-        for at in self.stored.locations(logical_id):
-            scope = self._stored(logical_id, at, done or {})
-            places.append(PlacePlan(at, {}, self._plan(logical_id, Destination(*at, {}), scope, phase)))
-        return Outcome(tuple(places), refusal_of([each.plan for each in places]))
+        places = [Destination(*at, {}) for at in self.stored.locations(logical_id)]
+        return self._outcome(logical_id, places, phase, done or {})
 
     def hold(self, version: StackVersion | None, logical_id: str) -> str:
         """The attribute `Hold` of an Export: what its property says, or said before it was removed."""
@@ -99,7 +100,7 @@ class Simulation:
         found: dict[str, Outcome] = {}
         for each in called:
             needed = self.comparison.new.needed_by(each)
-            found[each] = self._outcome(each, case, {name: done for name, done in found.items() if name in needed})
+            found[each] = self._updated(each, case, {name: done for name, done in found.items() if name in needed})
         return found
 
     def _last(self, case: Case, called: Sequence[str]) -> dict[str, Outcome]:
@@ -111,7 +112,7 @@ class Simulation:
             for each in left:
                 needed = self.comparison.new.needed_by(each).intersection(called)
                 if all(name in found and not found[name].refusal for name in needed):
-                    found[each] = self._outcome(each, case, found)
+                    found[each] = self._updated(each, case, found)
             left = [each for each in left if each not in found or found[each].refusal]
         return found
 
@@ -126,26 +127,17 @@ class Simulation:
             return self.comparison.may_change(logical_id)
         return self.comparison.stays(old, new) is not Stays.YES
 
-    def _outcome(self, logical_id: str, case: Case, done: Mapping[str, Outcome]) -> Outcome:
+    def _updated(self, logical_id: str, case: Case, done: Mapping[str, Outcome]) -> Outcome:
         try:
             event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].cases[case]))
         except BadRequestError as refused:
             return Outcome(refusal=refused)
         phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE
-        places = []
-        for each in [*event.destinations, *self._elsewhere(logical_id, event)]:
-            at = Location(each.region, each.scope)
-            scope = self._stored(logical_id, at, done)
-            if scope.problem:
-                return Outcome(refusal=scope.problem)
-            places.append(PlacePlan(at, each.wanted, self._plan(logical_id, each, scope, phase, event)))
-        return Outcome(tuple(places), refusal_of([each.plan for each in places]))
-
-    def _elsewhere(self, logical_id: str, event: ExportEvent) -> list[Destination]:
-        """Where an Export publishes if its old properties cannot be understood."""
         known = {(each.region, each.scope) for each in event.destinations}
-        found = self.stored.locations(logical_id) if event.unclear_regions else []
-        return [Destination(*at, {}) for at in found if at not in known]
+        # If its old properties cannot be understood, it publishes where it has a record.
+        others = self.stored.locations(logical_id) if event.unclear_regions else []
+        elsewhere = [Destination(*at, {}) for at in others if at not in known]
+        return self._outcome(logical_id, [*event.destinations, *elsewhere], phase, done, event)
 
     def _event(self, logical_id: str, properties: Mapping[str, object]) -> Event:
         """The event that CloudFormation would send. What is not known of the old properties is as it is stored."""
@@ -158,16 +150,29 @@ class Simulation:
         own_id = physical_id(self.stack, logical_id)
         return Event(kind, str(self.stack), logical_id, "check", own_id, properties, former, "", "")
 
-    def _plan(
-        self, logical_id: str, at: Destination, scope: StoredScope, phase: Phase, event: ExportEvent | None = None
-    ) -> ExportPlan:
+    def _outcome(
+        self,
+        logical_id: str,
+        destinations: Iterable[Destination],
+        phase: Phase,
+        done: Mapping[str, Outcome],
+        event: ExportEvent | None = None,  # None if it is deleted
+    ) -> Outcome:
         export, rewrite = ExportIdentity(str(self.stack), logical_id), event.rewrite if event else ()
-        inspected = keys_to_inspect(export, at.wanted, scope.exports, rewrite)
-        tags = {key: scope.tags[key] for key in inspected if key in scope.tags}
         policy = claim_policy(phase, event.on_change if event else OnChange.REFUSE)
-        return plan_export(
-            at.scope, export, at.wanted, scope.exports, tags, policy=policy, rewrite=rewrite, hold=at.hold
-        )
+        places = []
+        for each in destinations:
+            at, wanted = Location(each.region, each.scope), each.wanted
+            scope = self._stored(logical_id, at, done)
+            if scope.problem:
+                return Outcome(refusal=scope.problem)
+            inspected = keys_to_inspect(export, wanted, scope.exports, rewrite)
+            tags = {key: scope.tags[key] for key in inspected if key in scope.tags}
+            plan = plan_export(
+                at.scope, export, wanted, scope.exports, tags, policy=policy, rewrite=rewrite, hold=each.hold
+            )
+            places.append(PlacePlan(at, wanted, plan))
+        return Outcome(tuple(places), refusal_of([each.plan for each in places]))
 
     def _stored(self, logical_id: str, at: Location, done: Mapping[str, Outcome]) -> StoredScope:
         """What is stored in a place once the Exports before this one have been updated."""

@@ -73,17 +73,15 @@ class StackVersion:
         resources = {
             str(name): _resource(each, evaluation, given) for name, each in given.items() if isinstance(each, Mapping)
         }
-        found = _outputs(mapping(template.get("Outputs")), evaluation)
-        reads = frozenset[Source]().union(
-            *(each.sources for each in resources.values() if each.present),
-            *(sources_of(each) for each in _output_values(mapping(template.get("Outputs")), evaluation)),
-        )
+        exports, values = _outputs(mapping(template.get("Outputs")), evaluation)
+        present = (each.sources for each in resources.values() if each.present)
+        reads = sources_of(values).union(*present)
         if exported is not None:
             gone = unknown_of(SourceKind.CHANGING, "output", None)
-            outputs = {name: found.get(output, ExportedOutput(name, gone)) for output, name in exported.items()}
+            outputs = {name: exports.get(output, ExportedOutput(name, gone)) for output, name in exported.items()}
             return cls(resources, outputs, reads=reads)
-        unnamed = tuple(each for each in found.values() if isinstance(each.name, Unknown))
-        named = {text_of(each.name): each for each in found.values() if not isinstance(each.name, Unknown)}
+        unnamed = tuple(each for each in exports.values() if isinstance(each.name, Unknown))
+        named = {text_of(each.name): each for each in exports.values() if not isinstance(each.name, Unknown)}
         return cls(resources, named, unnamed, reads)
 
     def of_type(self, type_name: str) -> list[str]:
@@ -102,18 +100,19 @@ class StackVersion:
     @cached_property
     def exports(self) -> list[str]:
         """The logical IDs of its Exports, each after those that it depends on."""
-        found = self.of_type(EXPORT_TYPE)
-        # The exporter carries out custom resources of any type.
-        present = [name for name, each in self.resources.items() if each.present]
-        found += [name for name in present if self.imported_token(name) == EXPORTER["Fn::ImportValue"]]
+        found = self._carried_out_by(EXPORTER, EXPORT_TYPE)
         return [name for name in self.order if name in found]
 
     @cached_property
     def imports(self) -> list[str]:
         """The logical IDs of its Imports."""
-        tokens = {name: self.imported_token(name) for name, each in self.resources.items() if each.present}
-        by_token = [name for name, token in tokens.items() if token == IMPORTER["Fn::ImportValue"]]
-        return list(dict.fromkeys([*self.of_type(IMPORT_TYPE), *by_token]))
+        return self._carried_out_by(IMPORTER, IMPORT_TYPE)
+
+    def _carried_out_by(self, function: Mapping[str, str], type_name: str) -> list[str]:
+        """The logical IDs of the resources of a type, then of those of any type that have the token of its function."""
+        present = [name for name, each in self.resources.items() if each.present]
+        by_token = [name for name in present if self.imported_token(name) == function["Fn::ImportValue"]]
+        return list(dict.fromkeys([*self.of_type(type_name), *by_token]))
 
     def imported_token(self, logical_id: str) -> str:
         """The CloudFormation export that a custom resource has its service token from; empty if from elsewhere."""
@@ -184,24 +183,16 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
     )
 
 
-def _outputs(given: Mapping[str, Node], evaluation: Evaluation) -> dict[str, ExportedOutput]:
-    """The outputs that are CloudFormation exports, or may be, by their logical IDs."""
-    found = {}
+def _outputs(given: Mapping[str, Node], evaluation: Evaluation) -> tuple[dict[str, ExportedOutput], list[Evaluated]]:
+    """The outputs that are CloudFormation exports, or may be, by their logical IDs; and the values of all outputs."""
+    exports, values = {}, []
     for output, each in given.items():
-        exported = each.get("Export") if isinstance(each, Mapping) else None
-        if isinstance(each, Mapping) and isinstance(exported, Mapping):
-            exists = _exists(each, evaluation)
-            name, value = evaluation.value(exported.get("Name")), evaluation.value(each.get("Value"))
-            if exists is not False:
-                found[str(output)] = ExportedOutput(name, value, exists)
-    return found
-
-
-def _output_values(given: Mapping[str, Node], evaluation: Evaluation) -> Iterator[Evaluated]:
-    """The values of the outputs that exist, or may."""
-    for each in given.values():
-        if isinstance(each, Mapping) and _exists(each, evaluation) is not False:
-            yield evaluation.value(each.get("Value"))
+        exists = isinstance(each, Mapping) and _exists(each, evaluation)
+        if exists is not False:
+            values.append(value := evaluation.value(each.get("Value")))
+            if isinstance(exported := each.get("Export"), Mapping):
+                exports[str(output)] = ExportedOutput(evaluation.value(exported.get("Name")), value, exists)
+    return exports, values
 
 
 def _exists(given: Mapping[str, Any], evaluation: Evaluation) -> bool | Unknown:
