@@ -33,7 +33,7 @@ from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.templates import TemplateText, read
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.json_values import document_text
+from strongref_toolkit.json_values import document_text, mapping
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
@@ -104,8 +104,7 @@ def _report(
     if template is None:
         return check.change_set(asked.stack, args.change_set)
     if args.create_change_set:
-        with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
-            return made.change_set(asked.stack, name)
+        return check.new_change_set(asked.stack, template, asked.parameters)
     return check.template(asked.stack, template.content, asked.parameters)
 
 
@@ -118,24 +117,19 @@ def _assumed(given: str) -> tuple[str, str]:
 def _template(file: str) -> TemplateText:
     name = "standard input" if file == STANDARD else file
     template = read(name, template_text(file, name))
-    _check_resources(name, template.content.get("Resources"))
+    if problem := _problem_of(template.content.get("Resources")):
+        raise ManifestError(name, None, f"{problem}. Pass a CloudFormation template")
     return template
 
 
-def _check_resources(file: str, resources: object) -> None:
-    """Without them, everything that the stack has would look as if it were removed."""
-    found = {dict: "an empty map", list: "a list", type(None): "nothing"}.get(type(resources), "a single value")
-    problem = f"it has no Resources, got {found}"
-    if isinstance(resources, dict) and resources:
-        outside_loops = {name: each for name, each in resources.items() if not name.startswith(FOR_EACH)}
-        wrong = [
-            name
-            for name, each in outside_loops.items()
-            if not (isinstance(each, dict) and isinstance(each.get("Type"), str))
-        ]
-        problem = f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
-    if problem:
-        raise ManifestError(file, None, f"{problem}. Pass a CloudFormation template")
+def _problem_of(resources: object) -> str:
+    """Without resources, everything that the stack has would look as if it were removed."""
+    if not isinstance(resources, dict) or not resources:
+        found = {dict: "an empty map", list: "a list", type(None): "nothing"}.get(type(resources), "a single value")
+        return f"it has no Resources, got {found}"
+    outside_loops = {name: mapping(each) for name, each in resources.items() if not name.startswith(FOR_EACH)}
+    wrong = [name for name, each in outside_loops.items() if not isinstance(each.get("Type"), str)]
+    return f"{some(wrong, 5)} in Resources must be a map with a Type" if wrong else ""
 
 
 def as_table(report: StackReport) -> str:

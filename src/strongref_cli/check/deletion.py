@@ -12,13 +12,13 @@ from strongref.protocol.phases import Phase
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.exports_in_use import deletion_refused, left_behind, unheld
-from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict, unclear
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict
 from strongref_cli.check.simulation import Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from strongref.contract.names import StackArn
     from strongref_cli.check.version import StackVersion
@@ -48,28 +48,40 @@ def predict_deletion(
 def _deleted(
     stack: StackArn, logical_id: str, version: StackVersion, stored: StoredStack, going: Collection[str]
 ) -> ExportPrediction:
-    if hidden := unclear_place(version, logical_id, stored):
-        return unclear(logical_id, hidden)
-    retained = version.resources[logical_id].retained
-    kind = ChangeKind.UNCHANGED if retained else ChangeKind.DROPPED
-    changes = tuple(stored.change(kind, logical_id, *each) for each in stored.recorded_in_places(logical_id))
-    used_by = set(stored.importers(logical_id))
-    if retained:
-        if not used_by:
-            return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-        text = (
-            f"{logical_id} is retained, so it refuses nothing: what its values refer to is deleted while stacks use it."
-        )
-        return ExportPrediction(logical_id, Verdict.LOST, (text,), changes)
+    lost = f"{logical_id} is retained, so it refuses nothing: what its values refer to is deleted while stacks use it."
+    if found := unclear_or_retained(version, logical_id, stored, [lost]):
+        return found
+    recorded = stored.recorded_in_places(logical_id)
+    changes = tuple(stored.change(ChangeKind.DROPPED, logical_id, *each) for each in recorded)
     refusal = Simulation(stack, Comparison(version, version), stored).removal(logical_id, Phase.DELETE).refusal
     if not refusal:
         return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    if used_by <= set(going):
+    if set(stored.importers(logical_id)) <= set(going):
         text = (
             f"unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: {refusal}"
         )
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,), changes)
     return ExportPrediction(logical_id, Verdict.REFUSED, (str(refusal),), changes)
+
+
+def unclear_or_retained(
+    version: StackVersion, logical_id: str, stored: StoredStack, lost: Iterable[str]
+) -> ExportPrediction | None:
+    """What becomes of an Export that leaves: nothing if it is retained; None if CloudFormation deletes it.
+
+    `lost` says what it loses if it is retained while stacks import its values.
+    """
+    if hidden := unclear_place(version, logical_id, stored):
+        text = f"Where it publishes is unknown: only CloudFormation knows {hidden}, and the index has no entry for "
+        text += "this Export. The janitor adds the entry: check again after its next run."
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,))
+    if not version.resources[logical_id].retained:
+        return None
+    recorded = stored.recorded_in_places(logical_id)
+    changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
+    if not stored.importers(logical_id):
+        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+    return ExportPrediction(logical_id, Verdict.LOST, tuple(lost), changes)
 
 
 def _gone_before(version: StackVersion, refusing: Collection[str]) -> list[str]:

@@ -69,14 +69,14 @@ class ImportsCheck:
     def predictions(self) -> Iterator[ImportPrediction]:
         """What becomes of each Import that is created or updated, or whose attributes the template names."""
         for logical_id in self.comparison.new.imports:
-            verdict, reasons = self._predicted(logical_id)
+            is_updated = self.comparison.may_change(logical_id) and not self.comparison.is_same(logical_id)
+            verdict, reasons = self._predicted(logical_id, is_updated=is_updated)
             if verdict is Verdict.REFUSED and self.comparison.new.resources[logical_id].exists is not True:
                 verdict = Verdict.UNKNOWN
-            if reasons or self._is_updated(logical_id):
+            if reasons or is_updated:
                 yield ImportPrediction(logical_id, verdict, tuple(reasons))
 
-    def _predicted(self, logical_id: str) -> tuple[Verdict, list[str]]:
-        is_updated = self._is_updated(logical_id)
+    def _predicted(self, logical_id: str, *, is_updated: bool) -> tuple[Verdict, list[str]]:
         given = mapping(self.comparison.new.resources[logical_id].properties)
         settled = {name: each for name, each in given.items() if name not in CLOUDFORMATIONS_OWN}
         if sources_of(settled.get("Revision")):
@@ -120,9 +120,6 @@ class ImportsCheck:
             return False
         former = accepted(ImportRequest.parse, mapping(sent(old.properties)), self.stack)
         return former is not None and (former.producer, former.names) == (request.producer, request.names)
-
-    def _is_updated(self, logical_id: str) -> bool:
-        return self.comparison.may_change(logical_id) and not self.comparison.is_same(logical_id)
 
 
 def exported_keys(version: StackVersion) -> set[Key]:

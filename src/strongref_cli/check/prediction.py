@@ -8,24 +8,17 @@ from strongref.protocol.phases import Phase
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
 from strongref_cli.check.comparison import Comparison, because, origins
+from strongref_cli.check.deletion import unclear_or_retained
 from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
-from strongref_cli.check.report import (
-    ChangeKind,
-    ExportPrediction,
-    StackFinding,
-    StackReport,
-    ValueChange,
-    Verdict,
-    unclear,
-)
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from strongref_cli.check.simulation import Outcome, Simulation
-from strongref_cli.check.stored import StoredStack, unclear_place
 from strongref_cli.check.updates import Stays
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
+    from strongref_cli.check.stored import StoredStack
 
 
 def predict(
@@ -164,34 +157,26 @@ def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str
 
     CloudFormation deletes it in its cleanup, where nothing can be refused.
     """
-    done = runs[0]
     stored, old = simulation.stored, simulation.comparison.old
     recorded = stored.recorded_in_places(logical_id)
-    if old and (hidden := unclear_place(old, logical_id, stored)):
-        return unclear(logical_id, hidden)
-    if old and old.resources[logical_id].retained:
-        changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
-        if not stored.importers(logical_id):
-            return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-        text = f"{logical_id} is retained: its values stay, and from then on nothing protects what they refer to."
-        return ExportPrediction(logical_id, Verdict.LOST, (text, *_gone(simulation, logical_id)), changes)
-    outcome = simulation.removal(logical_id, Phase.CLEANUP, done)
+    lost = f"{logical_id} is retained: its values stay, and from then on nothing protects what they refer to."
+    gone = tuple(_gone(simulation, logical_id))
+    if old and (found := unclear_or_retained(old, logical_id, stored, [lost, *gone])):
+        return found
+    outcome = simulation.removal(logical_id, Phase.CLEANUP, done=runs[0])
     kept = {(place.at, key): importers for place in outcome.places for key, importers in place.plan.kept.items()}
     going = {(place.at, key) for place in outcome.places for key in place.deletes}
-    kinds = {each: ChangeKind.WITHDRAWN if each in kept else ChangeKind.DROPPED for each in recorded}
-    changes = tuple(stored.change(kinds[each], logical_id, *each) for each in recorded if each in kept or each in going)
+    kinds = dict.fromkeys(going, ChangeKind.DROPPED) | dict.fromkeys(kept, ChangeKind.WITHDRAWN)
+    changes = tuple(stored.change(kinds[each], logical_id, *each) for each in recorded if each in kinds)
     if not kept:
         # Another Export goes on with its values, if that is not refused.
         taken = [stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded if each not in going]
         refused = any(outcome.refusal for run in runs for outcome in run.values())
-        gone = () if refused else tuple(_behind(simulation, logical_id, taken))
-        return ExportPrediction(logical_id, Verdict.LOST if gone else Verdict.ACCEPTED, gone, changes)
+        behind = () if refused else tuple(_behind(simulation, logical_id, taken))
+        return ExportPrediction(logical_id, Verdict.LOST if behind else Verdict.ACCEPTED, behind, changes)
     text = str(ExportsKeptError([InUse(key, "kept", importers) for (_, key), importers in kept.items()]))
-    reasons = (
-        f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}",
-        *_gone(simulation, logical_id),
-    )
-    return ExportPrediction(logical_id, Verdict.LOST, reasons, changes)
+    text = f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}"
+    return ExportPrediction(logical_id, Verdict.LOST, (text, *gone), changes)
 
 
 def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[StackFinding]:

@@ -70,13 +70,6 @@ class ExportPrediction(ImportPrediction):
     changes: tuple[ValueChange, ...] = ()
 
 
-def unclear(logical_id: str, property_name: str) -> ExportPrediction:
-    """The prediction for an Export that leaves, if it is not known where it publishes."""
-    text = f"Where it publishes is unknown: only CloudFormation knows {property_name}, and the index has no entry for "
-    text += "this Export. The janitor adds the entry: check again after its next run."
-    return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,))
-
-
 @dataclass(frozen=True, slots=True)
 class StackFinding:
     """Something about the stack as a whole."""
