@@ -58,9 +58,8 @@ class StackCheck:
         names = {**new_names(template, given, stack.parameters if stack.version else None), **stack.names}
         expanded = expand(template, names)
         if expanded.left:
-            text = (
-                f"The template has {some(expanded.left)}, which only CloudFormation carries out: create a change set."
-            )
+            left = some(expanded.left)
+            text = f"The template has {left}, which only CloudFormation carries out: create a change set."
             return StackReport(name, self.reader.region, findings=(StackFinding(Verdict.UNKNOWN, text),))
         comparison = self._compared(stack, StackVersion.of(expanded.template, names))
         return self._predicted(stack, comparison, self._operation(stack, comparison, {}))

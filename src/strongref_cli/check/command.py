@@ -1,10 +1,12 @@
 """`strongref check`: what a deployment would do to a stack's exports, before it begins. No value is shown.
 
-A report is shown as text for a terminal, as JSON, or as Markdown for a comment.
+A report is shown as text for a terminal, as JSON, or as Markdown for a comment. For GitHub Actions it also annotates
+the templates, and is in the summary of the job.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,6 @@ from strongref.macro.template import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import CheckError
-from strongref_cli.check.github import add_to_summary, annotated
 from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import (
     ChangeKind,
@@ -62,16 +63,17 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
                 reports.append(_report(args, each, template, check_in(one_region(each.region or args.region))))
     except (CheckError, ManifestError) as error:
         raise UsageError(str(error)) from None
+    markdown = "\n".join(map(as_markdown, reports))
     if args.output == "json":
         put_out(as_json(reports, args.as_of).encode())
     elif args.output == "markdown":
-        put_out("\n".join(map(as_markdown, reports)).encode())
+        put_out(markdown.encode())
     else:
         put_out(colored(wrapped("\n".join(map(as_table, reports))), _COLORS).encode())
     if args.github:
-        found = [line for each, at in zip(reports, listed, strict=True) for line in annotated(each, at.template)]
+        found = [line for each, at in zip(reports, listed, strict=True) for line in _annotated(each, at.template)]
         put_out("".join(f"{line}\n" for line in found).encode())
-        add_to_summary(map(as_markdown, reports))
+        _add_to_summary(markdown)
     failing = (Verdict.REFUSED, Verdict.LOST, *((Verdict.UNKNOWN,) if args.strict else ()))
     return int(any(each.verdict in failing for each in reports))
 
@@ -152,10 +154,10 @@ def _lines(report: StackReport) -> Iterator[str]:
         yield f"  {each.logical_id}: {each.verdict}"
         yield from (f"    {reason}" for reason in each.reasons)
         shown = _shown(each)
-        widths = [max((len(row[at]) for row in map(_row, shown)), default=0) for at in range(4)]
+        widths = [max(map(len, column)) for column in zip(*map(_row, shown), strict=True)]
         for change in shown:
             cells = "  ".join(cell.ljust(width) for cell, width in zip(_row(change), widths, strict=True))
-            yield f"    {cells}{_details(change, '  ')}".rstrip()
+            yield f"    {cells}  {_details(change, 'imported by ')}".rstrip()
         yield from (f"    {text}" for text in _rest(each))
     yield from (f"  {_kind(finding)}: {finding.text}" for finding in report.findings)
     if not report.resources:
@@ -172,7 +174,7 @@ def _markdown(report: StackReport) -> Iterator[str]:
             yield "| Change | Value | Region | Consumer | Imported by |\n|---|---|---|---|---|"
             for change in shown:
                 cells = " | ".join(f"`{cell}`" if at else cell for at, cell in enumerate(_row(change)))
-                yield f"| {cells} | {_escaped(_details(change, '', imported=''))} |"
+                yield f"| {cells} | {_escaped(_details(change))} |"
             yield ""
         yield from (f"{text}\n" for text in _rest(each))
     yield from (f"- **{_kind(finding)}**: {_escaped(finding.text)}" for finding in report.findings)
@@ -214,6 +216,8 @@ _COLORS = {
     f"(?<=: ){Verdict.REFUSED}$": "red",
 }
 _ICONS = {Verdict.ACCEPTED: "✅", Verdict.UNKNOWN: "❔", Verdict.LOST: "⚠️", Verdict.REFUSED: "⛔"}
+_LEVELS = {Verdict.UNKNOWN: "warning", Verdict.LOST: "error", Verdict.REFUSED: "error"}
+"""Of GitHub's annotations."""
 
 
 def _kind(finding: StackFinding) -> str:
@@ -236,11 +240,30 @@ def _row(change: ValueChange) -> tuple[str, str, str, str]:
     return change.kind, change.name, change.region, change.consumer
 
 
-def _details(change: ValueChange, before: str, imported: str = "imported by ") -> str:
-    importers = some([stack_text(arn) for arn in change.importers], 5)
-    parts = [f"{imported}{importers}"] if importers else []
+def _details(change: ValueChange, imported: str = "") -> str:
+    parts = [f"{imported}{some(map(stack_text, change.importers), 5)}"] if change.importers else []
     parts += [change.because] if change.because else []
-    return f"{before}{'; '.join(parts)}" if parts else ""
+    return "; ".join(parts)
+
+
+def _annotated(report: StackReport, file: str) -> Iterator[str]:
+    """A workflow command for each reason of a verdict (GitHub: workflow commands for GitHub Actions)."""
+    for stack in report.all_stacks:
+        for verdict, text in stack.reasons:
+            if verdict in _LEVELS:
+                title = _encoded(f"{stack.stack} ({stack.region}) {verdict}").replace(":", "%3A").replace(",", "%2C")
+                yield f"::{_LEVELS[verdict]} file={_encoded(file)},title={title}::{_encoded(text)}"
+
+
+def _add_to_summary(text: str) -> None:
+    """Add Markdown to the summary of the step that runs, if it is one of GitHub's."""
+    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(file).open("a", encoding="utf-8") as summary:
+            summary.write(text)
+
+
+def _encoded(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _escaped(text: str) -> str:

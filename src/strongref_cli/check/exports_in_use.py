@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from strongref_cli.check.version import StackVersion
 
 
-def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterator[StackFinding]:
-    """The CloudFormation exports in use that the new template removes or changes.
-
-    `changing` has the ARNs of the other stacks that the same operation updates.
-    """
+def outputs_refused(simulation: Simulation) -> Iterator[StackFinding]:
+    """The CloudFormation exports in use that the new template removes or changes."""
     comparison, stored = simulation.comparison, simulation.stored
     for name, former in (comparison.old.outputs if comparison.old else {}).items():
         if not (in_use := _in_use(name, stored)):
@@ -36,7 +33,7 @@ def outputs_refused(simulation: Simulation, changing: Collection[str]) -> Iterat
         if stays is Stays.UNKNOWN:
             text = f"CloudFormation refuses the update if export {name} is {what}d: it {in_use}."
             yield StackFinding(Verdict.UNKNOWN, text)
-        elif stays is Stays.NO and _is_used_by_others(name, stored, [*changing, str(simulation.stack)]):
+        elif stays is Stays.NO and _is_used_by_others(name, stored, [*simulation.changing, str(simulation.stack)]):
             text = f"CloudFormation refuses to {what} export {name}: it {in_use}. Nothing is changed then."
             yield StackFinding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
         elif stays is Stays.NO:
@@ -89,17 +86,9 @@ def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator
 def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The importers whose claims have no hold although the Export has one."""
     hold = stored.hold(logical_id)
-    held = stored.holds.get(hold, ())
-    found = {
-        importer
-        for at in stored.locations(logical_id)
-        for key, tags in stored.at(logical_id, at).tags.items()
-        if hold and key in stored.at(logical_id, at).exports.recorded
-        for importer in tags.importers
-        if not _holds(importer, held)
-    }
-    if found:
-        who = some([stack_text(arn) for arn in sorted(found)], 5)
+    importers = stored.importers(logical_id) if hold else ()
+    if found := [each for each in importers if not _holds(each, stored.holds.get(hold, ()))]:
+        who = some(map(stack_text, found), 5)
         are = "is" if len(found) == 1 else "are"
         text = f"{logical_id} has Hold, but {who} {are} unheld. Deploy with another Revision of the Import."
         yield StackFinding(Verdict.ACCEPTED, text)

@@ -28,13 +28,13 @@ def predict(
 
     `changing` has the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
     """
-    simulation = Simulation(stack, comparison, stored)
+    simulation = Simulation(stack, comparison, stored, changing)
     new = comparison.new.exports
     old = comparison.old.exports if comparison.old else []
     runs = simulation.runs()
-    exports = [_published(simulation, each, [run[each] for run in runs if each in run], changing) for each in new]
+    exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
     exports += [_removed(simulation, each, runs) for each in old if each not in new]
-    findings = [*outputs_refused(simulation, changing)]
+    findings = [*outputs_refused(simulation)]
     if comparison.changes is None and comparison.new.invalid:
         text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
         findings.append(StackFinding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
@@ -47,9 +47,7 @@ def predict(
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
-def _published(
-    simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome], changing: Collection[str]
-) -> ExportPrediction:
+def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:
     """What becomes of an Export of the new version."""
     undecided = simulation.wanted[logical_id].undecided
     if undecided:
@@ -58,10 +56,9 @@ def _published(
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"Whether it exists is unknown: {condition}.",))
     if not outcomes:
         return ExportPrediction(logical_id, Verdict.ACCEPTED)
-    changes = tuple(
-        _changes(simulation, logical_id, next((each for each in outcomes if not each.refusal), outcomes[0]))
-    )
-    verdict, reasons = _refused(simulation.wanted[logical_id].unknown, outcomes, changing)
+    likely = next((each for each in outcomes if not each.refusal), outcomes[0])
+    changes = tuple(_changes(simulation, logical_id, likely))
+    verdict, reasons = _refused(simulation, logical_id, outcomes)
     if verdict is not Verdict.REFUSED and (gone := tuple(_behind(simulation, logical_id, changes))):
         verdict, reasons = Verdict.LOST, (*gone, *reasons)
     return ExportPrediction(logical_id, verdict, reasons, changes)
@@ -84,16 +81,15 @@ def _deleted(simulation: Simulation, logical_id: str, key: Key) -> list[str]:
     return [each for each in origins(former, comparison.old) if comparison.loses(each)]
 
 
-def _refused(
-    unknown: Mapping[str, str], outcomes: Sequence[Outcome], changing: Collection[str]
-) -> tuple[Verdict, tuple[str, ...]]:
-    """Whether an Export is refused, and why, given what is unknown of its values."""
+def _refused(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> tuple[Verdict, tuple[str, ...]]:
+    """Whether an Export is refused, and why."""
+    unknown = simulation.wanted[logical_id].unknown
     refusals = list(dict.fromkeys(str(each.refusal) for each in outcomes if each.refusal))
     if not refusals:
         return Verdict.ACCEPTED, ()
     if not all(each.refusal for each in outcomes):
         return Verdict.UNKNOWN, (f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}",)
-    if all(_is_in_use_by(changing, each) for each in outcomes):
+    if all(_is_in_use_by(simulation.changing, each) for each in outcomes):
         text = "unknown: only stacks that are updated with it import it. Refused if they are not first: "
         return Verdict.UNKNOWN, (f"{text}{refusals[0]}",)
     return Verdict.REFUSED, (refusals[0], *([f"More is unknown: {_why(unknown)}."] if unknown else []))

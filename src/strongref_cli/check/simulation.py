@@ -24,7 +24,7 @@ from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, wanted_export
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
@@ -61,6 +61,7 @@ class Simulation:
     stack: StackArn
     comparison: Comparison
     stored: StoredStack
+    changing: Collection[str] = ()  # the ARNs of the other stacks that the same operation updates
 
     @cached_property
     def wanted(self) -> Mapping[str, WantedExport]:

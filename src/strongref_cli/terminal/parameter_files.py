@@ -67,9 +67,7 @@ def _of_cloudformation(content: AnyJson) -> dict[str, str] | None:
         content = content.get("Parameters", content)
     if isinstance(content, Mapping):
         content = [{"ParameterKey": name, "ParameterValue": value} for name, value in content.items()]
-    if not isinstance(content, list) or not all(
-        isinstance(each, Mapping) and "ParameterKey" in each for each in content
-    ):
+    if not isinstance(content, list) or not all("ParameterKey" in mapping(each) for each in content):
         return None
     return {str(each["ParameterKey"]): _text(each["ParameterValue"]) for each in content if "ParameterValue" in each}
 
