@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from strongref.protocol.lag import ReadLag
 
@@ -189,17 +189,10 @@ class Stacks(Protocol):
         """Why the last operation of a stack failed (DescribeStackEvents); empty if nothing says so."""
 
 
-class Reinvoke(Protocol):
-    """Continues an event in another invocation of the function."""
-
-    def __call__(self, function: str, event: Mapping[str, Any], left: StrongRefError, clock: Clock, /) -> None:
-        """Have Lambda invoke a function asynchronously, given its ARN with the version or alias that runs now.
-
-        The error says what is left to be done.
-
-        Raises:
-            ReinvokeError: Lambda did not accept the event.
-        """
+Reinvoke: TypeAlias = "Callable[[str, Mapping[str, Any], StrongRefError, Clock], None]"
+"""Continues an event in another invocation: has Lambda invoke a function asynchronously, given its ARN with the version
+or alias that runs now, the event, and an error that says what is left to be done. Raises `ReinvokeError`: Lambda did
+not accept the event."""
 
 
 class OnWait(Protocol):
