@@ -173,11 +173,8 @@ class StackCheck:
             text += "If it should exist, check the name, the region and the account."
             findings.append(StackFinding(Verdict.ACCEPTED, text))
         findings += missing_parameters(comparison.new.reads, self.reader.has_parameter)
-        touched = [
-            each
-            for each in comparison.new.of_type(NESTED_STACK)
-            if each in stack.nested and each not in known and comparison.may_change(each)
-        ]
+        others = [each for each in comparison.new.of_type(NESTED_STACK) if each in stack.nested and each not in known]
+        touched = filter(comparison.may_change, others)
         if unknown := [each for each in touched if self._is_exporting(stack.nested[each])]:
             text = f"{some(unknown)} with exports may change: create a change set that includes nested stacks."
             findings.append(StackFinding(Verdict.UNKNOWN, text))

@@ -31,14 +31,12 @@ def predict_deletion(
     exports = [_deleted(stack, each, version, stored, going) for each in version.exports]
     findings = list(deletion_refused(version, stored, going))
     refusing = [each.logical_id for each in exports if each.verdict is Verdict.REFUSED]
-    if refusing and not any(each.verdict is Verdict.REFUSED for each in findings):
-        gone = _gone_before(version, refusing)
-        if gone:
-            text = (
-                f"CloudFormation deletes {some(gone)} before or while {some(refusing)} refuses: {some(refusing)} "
-                "cannot protect what it does not refer to. Add Hold to have CloudFormation refuse at once."
-            )
-            findings.append(StackFinding(Verdict.LOST, text))
+    at_once = any(each.verdict is Verdict.REFUSED for each in findings)
+    if refusing and not at_once and (gone := _gone_before(version, refusing)):
+        who = some(refusing)
+        text = f"CloudFormation deletes {some(gone)} before or while {who} refuses: {who} cannot protect what it "
+        text += "does not refer to. Add Hold to have CloudFormation refuse at once."
+        findings.append(StackFinding(Verdict.LOST, text))
     for each in version.exports:
         findings += unheld(each, stored)
     findings += [StackFinding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
@@ -57,10 +55,8 @@ def _deleted(
     if not refusal:
         return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
     if set(stored.importers(logical_id)) <= set(going):
-        text = (
-            f"unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: {refusal}"
-        )
-        return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,), changes)
+        text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{text}{refusal}",), changes)
     return ExportPrediction(logical_id, Verdict.REFUSED, (str(refusal),), changes)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
-from strongref.contract.names import BadArnError, StackArn
+from strongref.contract.names import StackArn
 from strongref.text import some, stack_text
 from strongref_cli.check.report import StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Unknown
 from strongref_cli.check.updates import Stays
+from strongref_cli.overview.exports import participant_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -104,12 +105,9 @@ def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
 
 
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:
-    try:
-        stack = StackArn.parse(importer)
-    except BadArnError:  # a manifest set: `strongref:manifests:<account>:<name>`
-        *_, account, label = ["", *importer.split(":")]
-        return any((hold.account, hold.label) == (account, label) for hold in holds)
-    return any((hold.account, hold.region, hold.label) == (stack.account, stack.region, stack.name) for hold in holds)
+    who = participant_of(importer)
+    own = [hold for hold in holds if (hold.account, hold.label) == (who.account, who.name)]
+    return any(who.region in ("", hold.region) for hold in own)  # A manifest set has no region.
 
 
 def _in_use(export: str, stored: StoredStack) -> str:

@@ -49,8 +49,7 @@ def predict(
 
 def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:
     """What becomes of an Export of the new version."""
-    undecided = simulation.wanted[logical_id].undecided
-    if undecided:
+    if undecided := simulation.wanted[logical_id].undecided:
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{undecided[0]} is unknown: {undecided[1]}.",))
     if condition := _undecided(simulation, logical_id):
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"Whether it exists is unknown: {condition}.",))
@@ -132,18 +131,15 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
         exports = stored.at(logical_id, place.at).exports
         recorded, others = exports.recorded, exports.recorded_by_others
         for key in sorted({*recorded, *place.wanted}):
-            cause = wanted.why_unknown(key) or "" if key in place.wanted else ""
-            if key not in place.wanted and key in others:
-                kind = ChangeKind.UNCHANGED  # another Export publishes it, too
-            elif key not in place.wanted:
-                kind, cause = ChangeKind.DROPPED, f"it moves to {some(published[key])}" if key in published else ""
+            kind, cause = ChangeKind.UNCHANGED, ""
+            if key not in place.wanted:
+                if key not in others:  # Otherwise another Export publishes it, too.
+                    kind, cause = ChangeKind.DROPPED, f"it moves to {some(published[key])}" if key in published else ""
             elif key not in recorded:
-                kind, cause = ChangeKind.ADDED, ""
-            elif cause:
-                kind = ChangeKind.UNKNOWN
-            elif recorded[key] == place.wanted[key]:
-                kind = ChangeKind.UNCHANGED
-            else:
+                kind = ChangeKind.ADDED
+            elif unknown := wanted.why_unknown(key):
+                kind, cause = ChangeKind.UNKNOWN, unknown
+            elif recorded[key] != place.wanted[key]:
                 kind, cause = ChangeKind.CHANGED, wanted.why_changed(key)
             yield stored.change(kind, logical_id, place.at, key, cause)
 

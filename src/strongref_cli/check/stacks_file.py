@@ -55,12 +55,7 @@ def _listed(where: str, given: AnyJson) -> ListedStack:
     if isinstance(values, Mapping):
         values = [f"{name}={value}" for name, value in values.items()]
     values = [values] if isinstance(values, str) else values
-    region = given.get("region")
-    check_regions([] if region is None else [str(region)])
-    return ListedStack(
-        given["stack"],
-        given["template"],
-        None if region is None else str(region),
-        parameters(f"{where}: parameters", map(str, values)),
-        new=bool(given.get("new")),
-    )
+    region = None if given.get("region") is None else str(given["region"])
+    check_regions([] if region is None else [region])
+    found = parameters(f"{where}: parameters", map(str, values))
+    return ListedStack(given["stack"], given["template"], region, found, new=bool(given.get("new")))
