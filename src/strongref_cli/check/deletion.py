@@ -28,8 +28,9 @@ def predict_deletion(
     stack: StackArn, version: StackVersion, stored: StoredStack, going: Collection[str] = ()
 ) -> StackReport:
     """What the deletion of a stack would do, given the ARNs of those that are deleted with it."""
-    exports = [_deleted(stack, each, version, stored, going) for each in version.exports]
-    findings = list(deletion_refused(version, stored, going))
+    simulation = Simulation(stack, Comparison(version, version), stored, going)
+    exports = [_deleted(simulation, each) for each in version.exports]
+    findings = list(deletion_refused(simulation))
     refusing = [each.logical_id for each in exports if each.verdict is Verdict.REFUSED]
     at_once = any(each.verdict is Verdict.REFUSED for each in findings)
     if refusing and not at_once and (gone := _gone_before(version, refusing)):
@@ -43,35 +44,33 @@ def predict_deletion(
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
-def _deleted(
-    stack: StackArn, logical_id: str, version: StackVersion, stored: StoredStack, going: Collection[str]
-) -> ExportPrediction:
+def _deleted(simulation: Simulation, logical_id: str) -> ExportPrediction:
     lost = f"{logical_id} is retained, so it refuses nothing: what its values refer to is deleted while stacks use it."
-    if found := unclear_or_retained(version, logical_id, stored, [lost]):
+    if found := unclear_or_retained(simulation, logical_id, [lost]):
         return found
+    stored = simulation.stored
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.DROPPED, logical_id, *each) for each in recorded)
-    refusal = Simulation(stack, Comparison(version, version), stored).removal(logical_id, Phase.DELETE).refusal
+    refusal = simulation.removal(logical_id, Phase.DELETE).refusal
     if not refusal:
         return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    if set(stored.importers(logical_id)) <= set(going):
+    if set(stored.importers(logical_id)) <= set(simulation.changing):
         text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{text}{refusal}",), changes)
     return ExportPrediction(logical_id, Verdict.REFUSED, (str(refusal),), changes)
 
 
-def unclear_or_retained(
-    version: StackVersion, logical_id: str, stored: StoredStack, lost: Iterable[str]
-) -> ExportPrediction | None:
+def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[str]) -> ExportPrediction | None:
     """What becomes of an Export that leaves: nothing if it is retained; None if CloudFormation deletes it.
 
     `lost` says what it loses if it is retained while stacks import its values.
     """
-    if hidden := unclear_place(version, logical_id, stored):
+    version, stored = simulation.comparison.old, simulation.stored
+    if version and (hidden := unclear_place(version, logical_id, stored)):
         text = f"Where it publishes is unknown: only CloudFormation knows {hidden}, and the index has no entry for "
         text += "this Export. The janitor adds the entry: check again after its next run."
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,))
-    if not version.resources[logical_id].retained:
+    if not version or not version.resources[logical_id].retained:
         return None
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)

@@ -51,15 +51,16 @@ def _way_out(name: str, stored: StoredStack) -> str:
     return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
 
 
-def deletion_refused(version: StackVersion, stored: StoredStack, going: Collection[str]) -> Iterator[StackFinding]:
+def deletion_refused(simulation: Simulation) -> Iterator[StackFinding]:
     """Why CloudFormation refuses to delete the stack before anything is touched.
 
     It does not if all that use its exports are stacks that are deleted with it, and before it.
     """
-    for name in version.outputs:
+    stored = simulation.stored
+    for name in simulation.comparison.new.outputs:
         if not (in_use := _in_use(name, stored)):
             continue
-        if _is_used_by_others(name, stored, going):
+        if _is_used_by_others(name, stored, simulation.changing):
             text = f"CloudFormation refuses to remove export {name}: it {in_use}. Nothing is deleted."
             yield StackFinding(Verdict.REFUSED, text)
         else:

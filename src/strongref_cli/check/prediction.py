@@ -106,10 +106,9 @@ def _undecided(simulation: Simulation, logical_id: str) -> str:
     comparison = simulation.comparison
     if comparison.old and logical_id in comparison.old.exports and not comparison.may_change(logical_id):
         return ""
-    new, former = comparison.new.resources[logical_id].exists, None
-    if comparison.old and logical_id in comparison.old.resources:
-        former = comparison.old.resources[logical_id].exists
-    if isinstance(new, bool) or (former is not None and comparison.stays(former, new) is Stays.YES):
+    old = comparison.old.resources.get(logical_id) if comparison.old else None
+    new = comparison.new.resources[logical_id].exists
+    if isinstance(new, bool) or (old and comparison.stays(old.exists, new) is Stays.YES):
         return ""
     return because(comparison, new)
 
@@ -149,12 +148,12 @@ def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str
 
     CloudFormation deletes it in its cleanup, where nothing can be refused.
     """
-    stored, old = simulation.stored, simulation.comparison.old
-    recorded = stored.recorded_in_places(logical_id)
     lost = f"{logical_id} is retained: its values stay, and from then on nothing protects what they refer to."
     gone = tuple(_gone(simulation, logical_id))
-    if old and (found := unclear_or_retained(old, logical_id, stored, [lost, *gone])):
+    if found := unclear_or_retained(simulation, logical_id, [lost, *gone]):
         return found
+    stored = simulation.stored
+    recorded = stored.recorded_in_places(logical_id)
     outcome = simulation.removal(logical_id, Phase.CLEANUP, done=runs[0])
     kept = {(place.at, key): importers for place in outcome.places for key, importers in place.plan.kept.items()}
     going = {(place.at, key) for place in outcome.places for key in place.deletes}

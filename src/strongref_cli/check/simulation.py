@@ -61,7 +61,7 @@ class Simulation:
     stack: StackArn
     comparison: Comparison
     stored: StoredStack
-    changing: Collection[str] = ()  # the ARNs of the other stacks that the same operation updates
+    changing: Collection[str] = ()  # the ARNs of the other stacks that the same operation updates, or deletes
 
     @cached_property
     def wanted(self) -> Mapping[str, WantedExport]:

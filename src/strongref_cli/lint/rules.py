@@ -28,13 +28,12 @@ if not find_spec("strongref"):
 from strongref.errors import StrongRefError
 from strongref.macro.errors import TemplateError, TransformFailedError
 from strongref.macro.references import as_sent
-from strongref.macro.template import MACRO, mapped
+from strongref.macro.template import MACRO, Node, mapped
 from strongref.macro.transform import Settings, plan
 from strongref_cli.lint.problems import KINDS, problems
 
 if TYPE_CHECKING:
     from strongref.macro.edits import TemplateEdits
-    from strongref.macro.template import Node
     from strongref.macro.template import Path as TemplatePath
 
 _EMPTY = {"Resources": {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}}
@@ -77,8 +76,10 @@ class MacroRule(CloudFormationLintRule):  # type: ignore[misc]  # the same
         except StrongRefError as error:
             # The other rules would report all that is not transformed.
             template = _EMPTY
-            several = error.problems if isinstance(error, TransformFailedError) else [error]
-            self._found = [_match(cfn, each) for each in several]
+            for each in error.problems if isinstance(error, TransformFailedError) else [error]:
+                path = list(each.path) if isinstance(each, TemplateError) else ["Transform"]
+                location = cfn.get_location_yaml(cfn.template, path)  # It is about to be replaced.
+                self._found.append(RuleMatch(path, str(each), location=location))
         merged = {name: template.pop(name) for name in ("Globals",) if name in template}
         made = Template(cfn.filename, template, cfn.regions)
         made.transform()  # expands the loops
@@ -128,12 +129,6 @@ def _keyed(node: Node) -> Node:
     if isinstance(node, dict):
         return {key if isinstance(key, str) else str(as_sent(key)): _keyed(below) for key, below in node.items()}
     return [*map(_keyed, node)] if isinstance(node, list) else node
-
-
-def _match(cfn: Template, error: StrongRefError) -> RuleMatch:
-    """A problem of a template that is about to be replaced, and its location there."""
-    path = list(error.path) if isinstance(error, TemplateError) else ["Transform"]
-    return RuleMatch(path, str(error), location=cfn.get_location_yaml(cfn.template, path))
 
 
 def _placed(edits: TemplateEdits, cfn: Template) -> TemplateEdits:
