@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from strongref_cli.install.plan import Found
 
 
+_MOST_STACKS = 3
+"""That are named next to a finding."""
+
+
 def examine(args: argparse.Namespace, session: ToolSession) -> int:
     """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
@@ -103,7 +107,7 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
             each.region,
             each.kind,
             each.subject,
-            some([short_text(who, each.region) for who in each.stacks], 3),
+            some([short_text(who, each.region) for who in each.stacks], _MOST_STACKS),
             each.next_step,
         )
         for each in problems
@@ -119,6 +123,8 @@ def _diagnosis(found: Diagnosis, repaired: Sequence[Problem] = ()) -> Result:
     if problems:
         summary = f"{count(len(problems), 'finding', 'in')} {where}: {', '.join(parts)}."
     notes = [f"Repaired: {some([f'{each.kind} ({each.subject})' for each in repaired], 10)}."] if repaired else []
+    if any(len(each.stacks) > _MOST_STACKS for each in problems):
+        notes.append("--output json names all stacks.")
     columns = ("REGION", "FINDING", "WHAT", "STACKS", "NEXT STEP")
     document = {
         "regions": list(regions),

@@ -134,7 +134,7 @@ def _restored(stack: str, done: Sequence[Restored], unread: Sequence[Unread], *,
     rows: list[Sequence[str]] = []
     for each in done:
         others = " and perhaps others" if each.may_have_more else ""
-        again = some([who.name for who in each.importers], 5) + others
+        again = some([who.name for who in each.importers], len(each.importers)) + others  # No claim names them anymore.
         rows += [(each.region, attribute_name(key), each.scope.consumer, again) for key in each.keys]
     notes = ["Deploy those stacks with another Revision of their Import: their claims were deleted with the values."]
     if dry_run:

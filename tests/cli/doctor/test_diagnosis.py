@@ -227,3 +227,13 @@ def test_versions_that_differ_between_regions_are_found(run: Run, account: Accou
 def test_a_region_with_exports_and_without_strongref_is_worth_knowing(run: Run, account: Account) -> None:
     account.ssm(US).delete_parameter(Name=IMPORTER)
     assert ("not-installed", "note", "3 exports to it") in findings(run)
+
+
+def test_a_list_of_stacks_that_is_cut_says_where_all_are(run: Run, account: Account) -> None:
+    assert "names all stacks" not in run("doctor", "--region", US)[1]
+    account.export("plain", EU, US, Values={"A": SECRET})
+    for number in range(4):
+        account.claim(f"site-{number}", US, "plain", EU, "A", Shared="true")
+    out = run("doctor", "--region", US)[1]
+    assert "and 1 more" in out
+    assert "\n--output json names all stacks.\n" in out
