@@ -78,11 +78,9 @@ def _is_used_by_others(name: str, stored: StoredStack, stacks: Collection[str]) 
 def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator[StackFinding]:
     """Whether the export that an Export names in `Hold` is in the new template."""
     if hold and hold not in comparison.outputs and not comparison.has_unnamed_outputs:
-        yield StackFinding(
-            Verdict.LOST,
-            f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the output "
-            f"{{Value: !GetAtt {logical_id}.Hold, Export: {{Name: {hold}}}}}.",
-        )
+        text = f"{logical_id} has Hold: {hold}, and no output exports that name: imports will be refused. Add the "
+        text += f"output {{Value: !GetAtt {logical_id}.Hold, Export: {{Name: {hold}}}}}."
+        yield StackFinding(Verdict.LOST, text)
 
 
 def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:

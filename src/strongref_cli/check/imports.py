@@ -81,8 +81,7 @@ class ImportsCheck:
         settled = {name: each for name, each in given.items() if name not in CLOUDFORMATIONS_OWN}
         if sources_of(settled.get("Revision")):
             del settled["Revision"]
-        unknown = {name: each for name, each in settled.items() if sources_of(each)}
-        if unknown:
+        if unknown := {name: each for name, each in settled.items() if sources_of(each)}:
             reasons = [f"{name} is unknown: {because(self.comparison, each)}." for name, each in unknown.items()]
             return Verdict.UNKNOWN, reasons if is_updated else []
         try:

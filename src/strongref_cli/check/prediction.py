@@ -49,10 +49,8 @@ def predict(
 
 def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:
     """What becomes of an Export of the new version."""
-    if undecided := simulation.wanted[logical_id].undecided:
-        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{undecided[0]} is unknown: {undecided[1]}.",))
-    if condition := _undecided(simulation, logical_id):
-        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"Whether it exists is unknown: {condition}.",))
+    if undecided := _undecided(simulation, logical_id):
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (undecided,))
     if not outcomes:
         return ExportPrediction(logical_id, Verdict.ACCEPTED)
     likely = next((each for each in outcomes if not each.refusal), outcomes[0])
@@ -102,7 +100,9 @@ def _is_in_use_by(stacks: Collection[str], outcome: Outcome) -> bool:
 
 
 def _undecided(simulation: Simulation, logical_id: str) -> str:
-    """Why it is not known whether an Export exists after the update; empty if it is, or if that stays as it is."""
+    """Why it is not known what an Export publishes, or whether it exists; empty if it is, or if that stays as it is."""
+    if undecided := simulation.wanted[logical_id].undecided:
+        return f"{undecided[0]} is unknown: {undecided[1]}."
     comparison = simulation.comparison
     if comparison.old and logical_id in comparison.old.exports and not comparison.may_change(logical_id):
         return ""
@@ -110,7 +110,7 @@ def _undecided(simulation: Simulation, logical_id: str) -> str:
     new = comparison.new.resources[logical_id].exists
     if isinstance(new, bool) or (old and comparison.stays(old.exists, new) is Stays.YES):
         return ""
-    return because(comparison, new)
+    return f"Whether it exists is unknown: {because(comparison, new)}."
 
 
 def _why(unknown: Mapping[str, str]) -> str:

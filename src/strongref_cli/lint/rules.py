@@ -80,7 +80,7 @@ class MacroRule(CloudFormationLintRule):  # type: ignore[misc]  # the same
                 path = list(each.path) if isinstance(each, TemplateError) else ["Transform"]
                 location = cfn.get_location_yaml(cfn.template, path)  # It is about to be replaced.
                 self._found.append(RuleMatch(path, str(each), location=location))
-        merged = {name: template.pop(name) for name in ("Globals",) if name in template}
+        merged = {"Globals": template.pop("Globals")} if "Globals" in template else {}
         made = Template(cfn.filename, template, cfn.regions)
         made.transform()  # expands the loops
         made.template.update(merged)
