@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -84,15 +85,18 @@ class StackCheck:
         if not new and not stack:
             raise NoSuchStackError(name, self.reader.region, self.reader.close_names(name))
 
-    def new_change_set(self, name: str, template: TemplateText, given: Mapping[str, str]) -> StackReport:
-        """What the execution of a change set of a template would do. The change set exists until it has been read.
+    @contextmanager
+    def making_change_set(
+        self, name: str, template: TemplateText, given: Mapping[str, str]
+    ) -> Iterator[tuple[StackCheck, str]]:
+        """A change set of a template, which exists within this context: what answers questions about it, and its name.
 
         Errors are as for `template` and `made_change_set`.
         """
         stack = self.reader.stack(name) or self.reader.new_stack(name)
         parameters = kept_or_given(template.content, given, stack.parameters if stack.version else None)
         with self.reader.making_change_set(stack, template.text, parameters) as made:
-            return StackCheck(self.reader.again(), self.assumed).change_set(name, made)
+            yield StackCheck(self.reader.again(), self.assumed), made
 
     def change_set(self, name: str, change_set: str) -> StackReport:
         """What the execution of a change set would do.

@@ -106,7 +106,8 @@ def _report(
     if template is None:
         return check.change_set(asked.stack, args.change_set)
     if args.create_change_set:
-        return check.new_change_set(asked.stack, template, asked.parameters)
+        with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
+            return made.change_set(asked.stack, name)
     return check.template(asked.stack, template.content, asked.parameters)
 
 
