@@ -35,7 +35,7 @@ _P = ParamSpec("_P")
 _FROM, _VALUES, _SECURE, _REGION = "From", "Values", "SecureKeys", "Region"
 
 
-class Kind(NamedTuple):
+class PropertiesReader(NamedTuple):
     table: Table  # its properties
     parse: Callable[[Mapping[str, object], StackArn], object]  # reads all of them together
 
@@ -44,10 +44,10 @@ _EXPORT: Table = {  # The exporter reads values later, with the names of the sec
     **EXPORT_PROPERTIES,
     _VALUES: replace(EXPORT_PROPERTIES[_VALUES], parse=lambda prop, given: parse_values(prop, given, ())),
 }
-KINDS: Mapping[str, Kind] = {
-    EXPORT_TYPE: Kind(_EXPORT, ExportRequest.parse),
-    IMPORT_TYPE: Kind(IMPORT_PROPERTIES, ImportRequest.parse),
-    "Custom::ResourceLookup": Kind(LOOKUP_PROPERTIES, LookupRequest.parse),
+KINDS: Mapping[str, PropertiesReader] = {
+    EXPORT_TYPE: PropertiesReader(_EXPORT, ExportRequest.parse),
+    IMPORT_TYPE: PropertiesReader(IMPORT_PROPERTIES, ImportRequest.parse),
+    "Custom::ResourceLookup": PropertiesReader(LOOKUP_PROPERTIES, LookupRequest.parse),
 }
 """By resource type."""
 

@@ -80,9 +80,8 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     if refusals:
         return plan.ExportPlan(scope, refusals=refusals)
     overwritten = {key: wanted[key] for key in found.changed if key not in found.retyped}
-    overwritten |= {
-        key: wanted[key] for key in rewrite if key in stored.stored and key in wanted and key not in found.changed
-    }
+    again = [key for key in rewrite if key in stored.stored and key in wanted and key not in found.changed]
+    overwritten |= {key: wanted[key] for key in again}
     stale = {key: tags[key].stale for key in [*found.changed, *found.deleted] if key in tags and tags[key].stale}
     takes = [
         plan.TakeOwnership(key, value, export.tags)
