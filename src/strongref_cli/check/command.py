@@ -27,7 +27,7 @@ from strongref_cli.check.report import (
 )
 from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
-from strongref_cli.overview.texts import importer_document
+from strongref_cli.overview.texts import ALL_IMPORTERS, MOST_IMPORTERS, importer_document
 from strongref_cli.terminal.output import colored, progress, put_out, wrapped
 from strongref_cli.terminal.parameter_files import parameters
 from strongref_cli.transform.command import template_text
@@ -235,6 +235,8 @@ def _rest(resource: ImportPrediction) -> Iterator[str]:
         unchanged = len(resource.changes) - len(_shown(resource))
         if unchanged or (not resource.changes and resource.verdict is Verdict.ACCEPTED):
             yield f"{unchanged:,} unchanged" if unchanged else "nothing changes"
+        if any(len(change.importers) > MOST_IMPORTERS for change in _shown(resource)):
+            yield ALL_IMPORTERS
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:
@@ -242,7 +244,7 @@ def _row(change: ValueChange) -> tuple[str, str, str, str]:
 
 
 def _details(change: ValueChange, imported: str = "") -> str:
-    parts = [f"{imported}{some(map(stack_text, change.importers), 5)}"] if change.importers else []
+    parts = [f"{imported}{some(map(stack_text, change.importers), MOST_IMPORTERS)}"] if change.importers else []
     parts += [change.because] if change.because else []
     return "; ".join(parts)
 

@@ -60,3 +60,12 @@ def test_markdown() -> None:
     assert "| changed | `Alb.Arn` | `us-east-1` | `web` | stack web (us-east-1, 111111111111) |" in shown
     assert "- **lost**: a &lt; b \\| c" in shown
     assert "- **note**: Worth knowing." in shown
+
+
+def test_a_list_of_importers_that_is_cut_says_who_names_all() -> None:
+    change = ValueChange(ChangeKind.CHANGED, Key("A"), "us-east-1", "_shared", tuple(f"{WEB}{at}" for at in range(9)))
+    report = StackReport("network", "eu-west-1", (ExportPrediction("Exports", Verdict.REFUSED, (), (change,)),))
+    for shown in (as_table(report), as_markdown(report)):
+        assert "and 4 more" in shown
+        assert "strongref who STACK KEY names every importer." in shown
+        assert "names every importer" not in as_table(REPORT)
