@@ -34,7 +34,7 @@ def predict(
     runs = simulation.runs()
     exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
     exports += [_removed(simulation, each, runs) for each in old if each not in new]
-    findings = [*outputs_refused(simulation)]
+    findings = [*outputs_refused(simulation), *_types_changed(comparison)]
     if comparison.changes is None and comparison.new.invalid:
         text = f"{some(comparison.new.invalid, 5)}: CloudFormation refuses that, unless it knows a function that check "
         findings.append(StackFinding(Verdict.UNKNOWN, f"{text}does not know. Correct it, or create a change set."))
@@ -45,6 +45,18 @@ def predict(
         findings += [*unheld(each, stored), *_missing(each, stored)]
     findings += [StackFinding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
+
+
+def _types_changed(comparison: Comparison) -> Iterator[StackFinding]:
+    """CloudFormation: "Update of resource type is not permitted". A change set with one is not made."""
+    old, new = comparison.old.resources if comparison.old else {}, comparison.new.resources
+    both = {each for each in new.keys() & old.keys() if new[each].type != old[each].type}
+    certain = {each for each in both if new[each].exists is True and old[each].exists is True}
+    for verdict, names in ((Verdict.REFUSED, certain), (Verdict.UNKNOWN, both - certain)):
+        if found := [each for each in sorted(names) if new[each].present and old[each].present]:
+            text = f"CloudFormation refuses to change the Type of {some(found, 5)}"
+            text += " if both exist" if verdict is Verdict.UNKNOWN else ""
+            yield StackFinding(verdict, f"{text}: give the new resource another logical ID.")
 
 
 def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> ExportPrediction:

@@ -35,6 +35,9 @@ _UPLOADED = "s3://local/file"
 _IN_REPOSITORY = {"ApplicationId", "SemanticVersion"}
 """The location of an application that is in the Serverless Application Repository."""
 
+_SECRET = 4
+"""Characters of a value from which on it may be a secret."""
+
 
 def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> Mapping[str, Node]:
     """A template after the transform, given what `Ref` gives for parameters and pseudo parameters.
@@ -54,6 +57,9 @@ def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> 
         found: Mapping[str, Node] = translator.translate(_packaged(template), known)
     except InvalidDocumentException as error:
         causes = "; ".join(str(each.message) for each in error.causes)
+        for name, value in known.items():  # SAM may quote what a parameter is given.
+            if len(value) >= _SECRET and not name.startswith("AWS::"):
+                causes = causes.replace(value, f"${{{name}}}")
         raise UntransformableError(cut(causes, 500)) from None
     return {key: each for key, each in found.items() if key != "Transform"}
 

@@ -102,6 +102,21 @@ def test_a_value_of_a_changed_resource_is_unknown_and_says_what_would_refuse_it(
     assert update(old, new, stored(values(A="one"))).verdict is Verdict.ACCEPTED
 
 
+def test_a_resource_of_another_type_is_refused_by_cloudformation() -> None:
+    old = template(Bucket=bucket(), Exports=exporting({"A": "1"}))
+    topic = template(Bucket={"Type": "AWS::SNS::Topic"}, Exports=exporting({"A": "1"}))
+    report = update(old, topic, stored(values(A="1")))
+    told = "CloudFormation refuses to change the Type of Bucket: give the new resource another logical ID."
+    assert [(each.verdict, each.text) for each in report.findings] == [(Verdict.REFUSED, told)]
+    other = template(Exports={**exporting({"A": "1"}), "Type": "Custom::CrossRegionExport2"})
+    assert update(old, other, stored(values(A="1"))).verdict is Verdict.REFUSED
+    topic["Resources"]["Bucket"]["Condition"] = "Maybe"
+    topic["Conditions"] = {"Maybe": {"Fn::Equals": [{"Fn::ImportValue": "x"}, "y"]}}
+    assert update(old, topic, stored(values(A="1"))).verdict is Verdict.UNKNOWN
+    topic["Conditions"] = {"Maybe": {"Fn::Equals": ["x", "y"]}}
+    assert update(old, topic, stored(values(A="1"))).verdict is Verdict.ACCEPTED
+
+
 def test_what_depends_on_a_changed_resource_may_change_too() -> None:
     def stack(name: str) -> Template:
         policy = {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Bucket"}}}
