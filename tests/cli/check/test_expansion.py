@@ -214,10 +214,9 @@ def test_serverless_has_the_values_of_functions_that_language_extensions_know() 
 
 
 def test_what_serverless_refuses_shows_no_value_of_a_parameter() -> None:
-    event = {"Type": "Api", "Properties": {"Path": {"Ref": "Path"}, "Method": "get"}}
-    function = {**FUNCTION, "Properties": {**FUNCTION["Properties"], "Events": {"A": event, "B": event}}}
-    with pytest.raises(UntransformableError, match=r"defined multiple times for path \"\$\{Path\}\""):
-        expand({"Transform": SERVERLESS, "Resources": {"F": function}}, {**NAMES, "Path": "/not-to-be-shown"})
+    function = {**FUNCTION, "Properties": {**FUNCTION["Properties"], "AutoPublishAlias": {"Ref": "Alias"}}}
+    with pytest.raises(UntransformableError, match=r"AutoPublishAlias name \('\$\{Alias\}'\) must contain"):
+        expand({"Transform": SERVERLESS, "Resources": {"F": function}}, {**NAMES, "Alias": "/not-to-be-shown"})
 
 
 def test_a_loop_without_its_transform_is_an_error() -> None:
