@@ -98,7 +98,7 @@ docs: $(BUILD)/prose.installed $(BUILD)/project.installed ## Builds the site, ch
 	$(BIN)/pytest -m site tests/site
 
 # Not a part of the tests, since the files are other people's: any folder of checkouts.
-peers: setup ## Reads and transforms the files in any checkouts: `make peers FOLDER=…`|
+peers: setup ## Reads, transforms and checks the files in any checkouts: `make peers FOLDER=…`|
 	$(BIN)/python tools/peers.py $(FOLDER)
 
 guards: setup ## Removes each safety check from the code, and checks that a test fails|2 min
