@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.snapshot import Destination
-    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
     from strongref.protocol.unreached import EventPlaces
 
@@ -58,7 +57,7 @@ PROMPT_DELIVERY = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    stored: Sequence[StoredExports]  # what was stored before
+    snapshots: Sequence[Snapshot]  # what was stored before
     reason: str = ""  # what to report in the stack's events about claimed values that were changed or kept
 
 
@@ -123,7 +122,7 @@ class ExportAttempt:
         if self.places.unreached:
             self.places.note_dropped(clock)
             reasons += self._passed_over()
-        return ExportResult([each.stored for each in snapshots], " ".join(reasons))
+        return ExportResult(snapshots, " ".join(reasons))
 
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
@@ -137,8 +136,8 @@ class ExportAttempt:
         """What to say of regions that the Export is new in, and where nothing can import; empty if there are none."""
         if self.event.request_type is RequestType.DELETE:
             return ""
-        places = zip(self.places.visited, done.stored, strict=True)
-        new = [at for at, was in places if not was.recorded]
+        found = done.snapshots
+        new = [each.destination for each in found if each.destination.wanted and not each.stored.recorded]
         without = [each for each in self._others(new) if not self._is_installed(each)]
         if not without:
             return ""
@@ -193,7 +192,7 @@ class ExportAttempt:
             raise
         except StrongRefError:
             raise MustWaitError from None
-        return ExportResult([each.stored for each in snapshots])
+        return ExportResult(snapshots)
 
     def _read_completely(self, fenced: list[FencedStore], clock: Clock) -> list[Snapshot]:
         """Read again while another Export's record lacks a part: its name may have been deleted a moment before."""

@@ -74,7 +74,7 @@ class Exporter:
                 attempt.read_early()
             done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
         reasons = filter(None, (done.reason, attempt.warning(done)))
-        return wanted.responded(done.stored, " ".join(reasons))
+        return wanted.responded([each.stored for each in done.snapshots], " ".join(reasons))
 
     def _carry_out(self, attempt: ExportAttempt, holder: FenceHolder, *, at_first: bool) -> ExportResult:
         """Carry out the event behind fences in every place that can be reached."""
