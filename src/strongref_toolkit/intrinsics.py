@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_toolkit.errors import SelectError
-from strongref_toolkit.json_values import Json, number
+from strongref_toolkit.json_values import Json, number, values_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ class Undetermined(Exception):  # noqa: N818 (it is an answer)
     """The value of a tree cannot be determined."""
 
 
-def intrinsic(tree: Tree) -> tuple[str, Json] | None:
+def intrinsic(tree: object) -> tuple[str, Json] | None:
     """The name and argument of a tree that is a function call; None for other trees."""
     if isinstance(tree, dict) and len(tree) == 1:
         ((name, argument),) = tree.items()
@@ -74,21 +74,15 @@ def text(tree: Tree) -> str:
 
 def references(tree: Tree) -> Iterator[tuple[str, str]]:
     """The path and attribute of every reference in a tree."""
-    function = intrinsic(tree)
-    if function and function[0] == REFERENCE:
-        path, attribute = _pair(function[1])
-        yield str(path), str(attribute)
-    else:
-        for below in _below(tree):
-            yield from references(below)
+    for name, argument in _calls(tree):
+        if name == REFERENCE:
+            path, attribute = _pair(argument)
+            yield str(path), str(attribute)
 
 
 def is_of_its_stack(tree: Tree) -> bool:
     """Whether a tree has another value in each stack: it uses the region, say, or a parameter."""
-    function = intrinsic(tree)
-    if function and function[0] not in (REFERENCE, JOIN, SPLIT, SELECT):
-        return True
-    return not (function and function[0] == REFERENCE) and any(is_of_its_stack(below) for below in _below(tree))
+    return any(name not in (REFERENCE, JOIN, SPLIT, SELECT) for name, _ in _calls(tree))
 
 
 def evaluate(tree: Tree, known: Callable[[Tree], Json]) -> Json:
@@ -136,11 +130,9 @@ def _parts(tree: Tree) -> Sequence[Tree] | None:
     return None
 
 
-def _below(tree: Tree) -> Iterator[Tree]:
-    if isinstance(tree, dict):
-        yield from tree.values()
-    elif isinstance(tree, list):
-        yield from tree
+def _calls(tree: Tree) -> Iterator[tuple[str, Json]]:
+    """The name and argument of every function call in a tree."""
+    return (call for _, each in values_in(tree) if (call := intrinsic(each)))
 
 
 def _pair(argument: Json) -> tuple[Json, Json]:

@@ -9,6 +9,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, TypeVar
@@ -32,7 +33,7 @@ from strongref_cli.check.unknown import (
 )
 from strongref_cli.check.yaml_scalars import plain
 from strongref_manifests.text.template_writing import Bare
-from strongref_toolkit.json_values import mapping
+from strongref_toolkit.json_values import mapping, texts_in
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node
@@ -108,15 +109,10 @@ class Evaluation:
 
     def _evaluate_conditions(self, conditions: Mapping[str, Node]) -> None:
         """All conditions, each after those that it refers to: nested as deep as they may be, no stack overflows."""
-        uses = {
-            name: {each for each in _conditions_in(node) if each in conditions} for name, node in conditions.items()
-        }
-        try:
-            order = list(TopologicalSorter(uses).static_order())
-        except CycleError:  # CloudFormation refuses such a template
-            order = []
-        for name in order:
-            self._conditions[name] = self._holds(conditions[name])
+        uses = {name: conditions.keys() & _conditions_in(node) for name, node in conditions.items()}
+        with suppress(CycleError):  # CloudFormation refuses such a template
+            for name in TopologicalSorter(uses).static_order():
+                self._conditions[name] = self._holds(conditions[name])
 
     def _holds(self, node: Node) -> bool | Unknown:
         holds: bool | Unknown = invalid("condition", None)
@@ -278,14 +274,4 @@ class Evaluation:
 
 def _conditions_in(node: Node) -> Iterator[str]:
     """The names of the conditions that a condition refers to."""
-    if isinstance(node, list):
-        for item in node:
-            yield from _conditions_in(item)
-    elif isinstance(node, Mapping):
-        for key, below in node.items():
-            if key == "Condition" and isinstance(below, str):
-                yield below
-                continue
-            if key == "Fn::If" and isinstance(below, list) and below and isinstance(below[0], str):
-                yield below[0]
-            yield from _conditions_in(below)
+    return (text for path, text in texts_in(node) if path[-1:] == ("Condition",) or path[-2:] == ("Fn::If", 0))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref.macro.template import mapped
 from strongref_toolkit.intrinsics import joined
+from strongref_toolkit.json_values import values_in
 
 if TYPE_CHECKING:
     from strongref.untyped import AnyJson
@@ -90,21 +90,9 @@ def expression_of(value: Evaluated) -> Json:
     return found
 
 
-def unknowns_in(value: Evaluated) -> Iterator[Unknown]:
-    """Every unknown part of a value."""
-    if isinstance(value, Unknown):
-        yield value
-    elif isinstance(value, Mapping):
-        for below in value.values():
-            yield from unknowns_in(below)
-    elif isinstance(value, list):
-        for item in value:
-            yield from unknowns_in(item)
-
-
 def sources_of(value: Evaluated) -> frozenset[Source]:
     """Everything that the unknown parts of a value depend on."""
-    return frozenset(source for each in unknowns_in(value) for source in each.sources)
+    return frozenset(source for _, each in values_in(value) if isinstance(each, Unknown) for source in each.sources)
 
 
 def invalid(what: str, expression: AnyJson) -> Unknown:
@@ -117,10 +105,8 @@ def call(function: str, arguments: list[Evaluated]) -> Unknown:
 
 
 def equal(left: Evaluated, right: Evaluated) -> bool | Unknown:
-    if sources_of([left, right]):
-        same = expression_of(left) == expression_of(right)
-        return same or call("Fn::Equals", [left, right])
-    return bool(expression_of(left) == expression_of(right))
+    same = bool(expression_of(left) == expression_of(right))
+    return same if same or not sources_of([left, right]) else call("Fn::Equals", [left, right])
 
 
 def dynamic_text(text: str) -> Evaluated:
