@@ -121,12 +121,16 @@ class _Loops:
                 return variables[argument]
             if name == "Fn::Sub" and variables:
                 return {name: self._substituted(argument, variables)}
+        return self._entries(node, variables)
+
+    def _entries(self, node: Mapping[str, Node], variables: Mapping[str, str]) -> dict[str, Node]:
+        """The entries of a map, in which each loop is replaced by its copies."""
         found: dict[str, Node] = {}
         for key, below in node.items():
-            if isinstance(key, str) and key.startswith(FOR_EACH):
+            if key.startswith(FOR_EACH):
                 found |= self._unrolled(key, below, variables)
             else:
-                found[_replaced(key, variables) if isinstance(key, str) else key] = self._expanded(below, variables)
+                found[_replaced(key, variables)] = self._expanded(below, variables)
         return found
 
     def _unrolled(self, key: str, loop: Node, variables: Mapping[str, str]) -> dict[str, Node]:
@@ -145,11 +149,7 @@ class _Loops:
                 raise UnexpandableLoopError(
                     key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection"
                 )
-            inner = {**variables, variable: item}
-            for name, below in body.items():
-                copied = _replaced(str(name), inner)
-                is_loop = copied.startswith(FOR_EACH)
-                found |= self._unrolled(str(name), below, inner) if is_loop else {copied: self._expanded(below, inner)}
+            found |= self._entries(body, {**variables, variable: item})
         return found
 
     def _items(self, key: str, collection: Node) -> list[str]:
@@ -180,8 +180,7 @@ def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:
     """A text with identifiers replaced; `&{…}` stands for the value without what logical IDs may not have."""
     for variable, value in variables.items():
-        name = re.escape(variable)
         if "&" in signs:
-            text = re.sub(rf"&\{{{name}\}}", lambda _, value=value: re.sub("[^A-Za-z0-9]", "", value), text)  # type: ignore[misc]
-        text = re.sub(rf"\$\{{{name}\}}", lambda _, value=value: value, text)  # type: ignore[misc]
+            text = text.replace(f"&{{{variable}}}", re.sub("[^A-Za-z0-9]", "", value))
+        text = text.replace(f"${{{variable}}}", value)
     return text
