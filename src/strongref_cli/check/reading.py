@@ -70,9 +70,8 @@ class DeployedStack:
     parameters: Described
     names: Mapping[str, Any] = field(repr=False)  # what `Ref` gives for pseudo parameters
     version: StackVersion | None  # None if it has never been deployed, so that there is nothing to compare with
-    nested: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the ARNs of the stacks that are nested in it, by logical ID
+    # the ARNs of the stacks that are nested in it, by logical ID
+    nested: Mapping[str, str] = field(default_factory=dict)
 
 
 class ChangeSet(NamedTuple):
@@ -148,9 +147,7 @@ class StackReader:
         """A stack that does not exist yet. Raises `NoSuchStackError`: no stack can have this name."""
         if not is_stack_name(name):
             raise NoSuchStackError(name, self.region)
-        arn = StackArn.parse(
-            f"arn:{partition_of(self.region)}:cloudformation:{self.region}:{self.account}:stack/{name}/-"
-        )
+        arn = StackArn(partition_of(self.region), self.region, self.account, name, "-")
         return DeployedStack(arn, "", Described(), pseudo_parameters(arn, exists=False), None)
 
     def change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
@@ -241,14 +238,12 @@ class StackReader:
 
     def _scope(self, export: ExportIdentity, at: Location, entry: IndexEntry | None) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
+        inspector = self._inspector
         try:
             check_regions([at.region])
-        except UsageError as error:
-            return StoredScope(StoredExports({}, None), problem=error)
-        store, inspector = self._store(at.region), self._inspector
-        try:
+            store = self._store(at.region)
             stored = read_scope(store, at.scope, export, inspector)
-        except (UnreadableRecordError, ForeignParameterError) as error:
+        except (UsageError, UnreadableRecordError, ForeignParameterError) as error:
             return StoredScope(StoredExports({}, None), problem=error)
         except StoreError:
             if entry is None or Place(at.scope.producer.account, at.region, at.scope.consumer) not in entry.forgotten:

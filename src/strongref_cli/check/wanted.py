@@ -8,7 +8,7 @@ refused in all cases is refused; what is refused in some of them only is unknown
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -33,14 +33,8 @@ Shape = type[object] | str | None
 """A type, or None for an absent value. For a type that only CloudFormation knows, text that tells it from others."""
 
 _SHAPES: Mapping[str, Shape] = {
-    "Fn::Base64": str,
-    "Fn::Cidr": list,
-    "Fn::GetAZs": list,
-    "Fn::GetStackOutput": str,
-    "Fn::ImportValue": str,
-    "Fn::Join": str,
-    "Fn::Length": str,
-    "Fn::Split": list,
+    **dict.fromkeys(("Fn::Base64", "Fn::GetStackOutput", "Fn::ImportValue", "Fn::Join", "Fn::Length"), str),
+    **dict.fromkeys(("Fn::Cidr", "Fn::GetAZs", "Fn::Split"), list),
     "Fn::ToJsonString": str,
 }
 
@@ -195,10 +189,7 @@ class _Values:
         """A value that is not stored, of the type of the one that is, so that only the value counts as changed."""
         if isinstance(new, list):
             return [_placeholder(item, case) if sources_of(item) else item for item in new]
-        stored, text = self._stored(name, self._known), _placeholder(new, case)
-        if isinstance(stored, Mapping):
-            return dict(_placeholders(stored, text))
-        return [text] if isinstance(stored, list) else text
+        return _in_shape_of(self._stored(name, self._known), _placeholder(new, case))
 
 
 def _placeholder(value: Evaluated, case: Case) -> str:
@@ -212,10 +203,10 @@ def _placeholder(value: Evaluated, case: Case) -> str:
     return f"{unknown} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
 
 
-def _placeholders(stored: Mapping[str, Any], text: str) -> Iterator[tuple[str, Any]]:
-    for key, below in stored.items():
-        is_map = isinstance(below, Mapping)
-        yield key, dict(_placeholders(below, text)) if is_map else [text] if isinstance(below, list) else text
+def _in_shape_of(stored: object, text: str) -> AnyJson:
+    if isinstance(stored, Mapping):
+        return {key: _in_shape_of(below, text) for key, below in stored.items()}
+    return [text] if isinstance(stored, list) else text
 
 
 def keeps_shape(
