@@ -207,13 +207,12 @@ class ImportRequest:
         found = read(given, IMPORT_PROPERTIES)
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
-        producer = found["From"]
-        if stack.partition != "aws" or str(producer["Region"]).startswith(OTHER_PARTITIONS):
-            _check_partition("From.Region", producer["Region"] or stack.region, stack)
+        origin = found["From"]
+        producer = Producer(origin["Account"] or stack.account, origin["Region"] or stack.region, origin["Stack"])
+        if stack.partition != "aws" or producer.region.startswith(OTHER_PARTITIONS):
+            _check_partition("From.Region", producer.region, stack)
         return cls(
-            producer=Producer(
-                producer["Account"] or stack.account, producer["Region"] or stack.region, producer["Stack"]
-            ),
+            producer=producer,
             names=found["Names"],
             shared=found["Shared"],
             strength=found["Strength"],
@@ -223,16 +222,7 @@ class ImportRequest:
 
     def identity(self, stack: StackArn, logical_id: str) -> str:
         """What this import imports, as text that is the same for the same thing: a generation's name."""
-        return json.dumps(
-            [
-                str(stack),
-                logical_id,
-                self.producer.account,
-                self.producer.region,
-                self.producer.stack,
-                sorted(set(self.names)) if self.names is not None else None,
-                self.shared,
-                self.strength.value,
-                self.consumer,
-            ]
-        )
+        producer = (self.producer.account, self.producer.region, self.producer.stack)
+        names = sorted(set(self.names)) if self.names is not None else None
+        options = (self.shared, self.strength.value, self.consumer)
+        return json.dumps([str(stack), logical_id, *producer, names, *options])
