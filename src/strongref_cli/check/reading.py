@@ -165,7 +165,7 @@ class StackReader:
         # An ARN is found whatever the stack's name is.
         if template is None or pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
             raise NoSuchChangeSetError(change_set, stack.arn.name)
-        first, changes = pages[0], [each for page in pages for each in page.get("Changes", ())]
+        first, changes = pages[0], (each for page in pages for each in page.get("Changes", ()))
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
         reason = first.get("StatusReason", "")
         execution = first.get("ExecutionStatus", "")
@@ -175,9 +175,8 @@ class StackReader:
         parameters = Described.of(first.get("Parameters", ()))
         names = {**parameters.names(template, hidden=SourceKind.CHANGING), **stack.names}
         nested = {each["LogicalResourceId"]: each["ChangeSetId"] for each in listed if each.get("ChangeSetId")}
-        return ChangeSet(
-            StackVersion.of(template, names), {each["LogicalResourceId"]: _change(each) for each in listed}, nested
-        )
+        resources = {each["LogicalResourceId"]: _change(each) for each in listed}
+        return ChangeSet(StackVersion.of(template, names), resources, nested)
 
     def stored(self, stack: DeployedStack, comparison: Comparison, exports: Iterable[str] = ()) -> StoredStack:
         """What is stored about the exports of a stack, wherever its old and new version and the index say.

@@ -115,9 +115,7 @@ def locations_of(
     """Every place that matters for each Export: those of the old template, of the new one, and of the index."""
     # The exporter goes by the properties, so texts that name several regions name them in that order.
     found: dict[tuple[str, Location], None] = {}
-    for version in (comparison.old, comparison.new):
-        if version is None:
-            continue
+    for version in filter(None, (comparison.old, comparison.new)):
         for logical_id in version.exports:
             for at in _declared(stack, version, logical_id):
                 found[logical_id, at] = None

@@ -167,16 +167,14 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
     everything = {key: evaluation.value(below) for key, below in given.items()}
     relevant = {key: each for key, each in everything.items() if key in _RELEVANT}
     depends = given.get("DependsOn")
-    exists = _exists(given, evaluation)
-    sources = sources_of(list(relevant.values()))
     used = resources_in(sources_of(everything))
     used |= {each for each in (depends if isinstance(depends, list) else [depends]) if isinstance(each, str)}
     return TemplateResource(
         type=str(given.get("Type")),
-        exists=exists,
+        exists=_exists(given, evaluation),
         properties=relevant.get("Properties", {}),
         definition=expression_of(relevant),
-        sources=sources,
+        sources=sources_of(relevant),
         uses=frozenset(used & set(resources)),
         retained=str(given.get("DeletionPolicy", "")).startswith("Retain"),
         keeps_old=given.get("UpdateReplacePolicy") == "Retain",

@@ -151,8 +151,7 @@ class _Values:
             self.unknown[name] = because(self._comparison, new)
             if stored is not None and case is Case.BEST:
                 return stored
-            versions = (self._comparison.old, self._comparison.new)
-            if case is Case.LOSING and not keeps_shape(old, new, stored, versions):
+            if case is Case.LOSING and not self._keeps_shape(old, new, stored):
                 return ABSENT
         return self._other(name, new, case)
 
@@ -191,6 +190,13 @@ class _Values:
             return [_placeholder(item, case) if sources_of(item) else item for item in new]
         return _in_shape_of(self._stored(name, self._known), _placeholder(new, case))
 
+    def _keeps_shape(self, old: Evaluated | Absent, new: Evaluated, stored: object) -> bool:
+        """Whether a value that changes stays present, of the type that it is stored with, as attributes return it."""
+        former, shapes = _shapes_of(old, self._comparison.old), _shapes_of(new, self._comparison.new)
+        if len(shapes) > 1 or dict in shapes or None in shapes:
+            return False
+        return shapes == {type(stored)} or shapes == former
+
 
 def _placeholder(value: Evaluated, case: Case) -> str:
     """Stands for a value that differs from every stored one. Those of one expression are equal; in the best case, all.
@@ -207,16 +213,6 @@ def _in_shape_of(stored: object, text: str) -> AnyJson:
     if isinstance(stored, Mapping):
         return {key: _in_shape_of(below, text) for key, below in stored.items()}
     return [text] if isinstance(stored, list) else text
-
-
-def keeps_shape(
-    old: Evaluated | Absent, new: Evaluated, stored: object, versions: tuple[StackVersion | None, StackVersion]
-) -> bool:
-    """Whether a value that changes stays present, and of the type that it is stored with, as attributes return it."""
-    former, shapes = _shapes_of(old, versions[0]), _shapes_of(new, versions[1])
-    if len(shapes) > 1 or dict in shapes or None in shapes:
-        return False
-    return shapes == {type(stored)} or shapes == former
 
 
 def _shapes_of(value: Evaluated | Absent, version: StackVersion | None) -> set[Shape]:
