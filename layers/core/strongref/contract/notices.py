@@ -125,13 +125,9 @@ def claim_released(values: Sequence[ImportedValue], by: str, reason: str) -> Not
     producer = values[0].scope.producer
     keys, importers = brief({attribute_name(each.key): None for each in values}), _importers(values)
     by_whom = some(map(stack_text, importers), 5)
-    summary = f"{by} released {keys} of {producer}, imported by {by_whom}: {cut(reason, REASON_LIMIT // 2)}"
-    fixed = {
-        "summary": cut(summary, REASON_LIMIT),
-        "producer": _producer(producer),
-        "by": by,
-        "reason": cut(reason, REASON_LIMIT // 2),
-    }
+    reason = cut(reason, REASON_LIMIT // 2)
+    summary = cut(f"{by} released {keys} of {producer}, imported by {by_whom}: {reason}", REASON_LIMIT)
+    fixed = {"summary": summary, "producer": _producer(producer), "by": by, "reason": reason}
     return Notice(NoticeType.CLAIM_RELEASED, _fitted(fixed, _lists(values)))
 
 
