@@ -27,11 +27,11 @@ from strongref_cli.check.unknown import (
     equal,
     expression_of,
     invalid,
+    plain,
     sources_of,
     text_of,
     unknown_of,
 )
-from strongref_cli.check.yaml_scalars import plain
 from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.json_values import mapping, texts_in
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from strongref_cli.check.errors import ParametersNotGivenError, UnknownParametersError
-from strongref_cli.check.unknown import Evaluated, SourceKind, Unknown, text_of, unknown_of
-from strongref_cli.check.yaml_scalars import plain
+from strongref_cli.check.unknown import Evaluated, SourceKind, Unknown, plain, text_of, unknown_of
 from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.cloudformation import HIDDEN
 from strongref_toolkit.json_values import mapping

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.macro.template import is_function, mapped
 from strongref.text import cut
 from strongref_cli.check.errors import UntransformableError
-from strongref_cli.check.unknown import Unknown
-from strongref_cli.check.yaml_scalars import plain
+from strongref_cli.check.unknown import Unknown, plain
 from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.json_values import mapping
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import yaml
 
 from strongref.macro.template import mapped
 from strongref_toolkit.intrinsics import joined
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 _DYNAMIC = re.compile(r"\{\{resolve:([a-z-]+:[^}]*)\}\}")
 _FIXED_VERSION = re.compile(r"ssm(?:-secure)?:[^:]+:[0-9]+")
+_EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+")
+"""A number for some readers of YAML 1.1, and text for others."""
 
 
 class SourceKind(StrEnum):
@@ -118,6 +123,24 @@ def dynamic_text(text: str) -> Evaluated:
     fixed = {each: _FIXED_VERSION.fullmatch(each) for each in references}
     kinds = {each: SourceKind.FIXED if fixed[each] else SourceKind.CHANGING for each in references}
     return Unknown(text, frozenset(Source(kind, f"dynamic reference {each}") for each, kind in kinds.items()))
+
+
+def plain(text: str) -> Evaluated:
+    """The value of a scalar without quotes: CloudFormation reads YAML 1.1, where `012` is 10, and `1:30` is 90.
+
+    PyYAML reads the same version. What CloudFormation makes of numbers with a fraction, and of times, is not
+    documented: a value is unknown, though always the same, if its text may be another than the one that is written.
+    """
+    try:
+        found = None if _EXPONENT.fullmatch(text) else yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):  # `2026-13-45` looks like a date
+        found = None
+    if isinstance(found, bool | int):
+        return found
+    is_as_written = str(found) == text and not isinstance(found, datetime)
+    if isinstance(found, str | float | date) and is_as_written:
+        return text
+    return unknown_of(SourceKind.FIXED, f"{text} without quotes", {"plain": text})
 
 
 def concatenated(parts: list[Evaluated]) -> Evaluated:

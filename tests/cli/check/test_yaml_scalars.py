@@ -9,9 +9,8 @@ import pytest
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.parameters import new_names
 from strongref_cli.check.report import Verdict
-from strongref_cli.check.unknown import Unknown, text_of
+from strongref_cli.check.unknown import Unknown, plain, text_of
 from strongref_cli.check.updates import Stays
-from strongref_cli.check.yaml_scalars import plain
 from strongref_manifests.text.templates import read
 from tests.support.builders import WEB, values
 from tests.support.checks import exporting, stored, template, update, version
