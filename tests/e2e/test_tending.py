@@ -59,7 +59,8 @@ def test_what_dead_stacks_left_behind_is_healed_counted_and_reported(world: Worl
     assert {line["message"] for line in ours} == {"Found and repaired"}
     assert ours[-1]["stacks"] == [gone]
     counts = [line for line in logged if "RepairsMade" in line]
-    assert any(line["RepairsMade"][0] >= 4 and line["service"] == "strongref" for line in counts)
+    # Where other work is going on, the janitor goes on in another invocation, which counts for itself.
+    assert sum(line["RepairsMade"][0] for line in counts if line["service"] == "strongref") >= 4
     assert all(line["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "StrongRef" for line in counts)
     assert SECRET not in world.aws.logs(US)
 
