@@ -37,10 +37,10 @@ def intrinsic(tree: object) -> tuple[str, Json] | None:
     return None
 
 
-def joined(left: Tree, right: Tree) -> Tree:
-    """Two trees, concatenated as text."""
+def joined(*trees: Tree) -> Tree:
+    """Trees, concatenated as text."""
     items: list[Json] = []
-    for tree in (left, right):
+    for tree in trees:
         parts = _parts(tree)
         for item in [tree] if parts is None else parts:
             if isinstance(item, str) and items and isinstance(items[-1], str):
@@ -56,10 +56,7 @@ def simplified(tree: Tree) -> Tree:
     """A tree with nested concatenations flattened, so that equal trees compare equal."""
     parts = _parts(tree)
     if parts is not None:
-        whole: Tree = ""
-        for item in parts:
-            whole = joined(whole, simplified(item))
-        return whole
+        return joined(*map(simplified, parts))
     if isinstance(tree, dict):
         return {key: simplified(below) for key, below in tree.items()}
     if isinstance(tree, list):

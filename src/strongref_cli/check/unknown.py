@@ -120,8 +120,7 @@ def dynamic_text(text: str) -> Evaluated:
     if not references:
         return text
     # A reference to one version of a parameter always has the same value.
-    fixed = {each: _FIXED_VERSION.fullmatch(each) for each in references}
-    kinds = {each: SourceKind.FIXED if fixed[each] else SourceKind.CHANGING for each in references}
+    kinds = {each: SourceKind.FIXED if _FIXED_VERSION.fullmatch(each) else SourceKind.CHANGING for each in references}
     return Unknown(text, frozenset(Source(kind, f"dynamic reference {each}") for each, kind in kinds.items()))
 
 
@@ -150,7 +149,5 @@ def concatenated(parts: list[Evaluated]) -> Evaluated:
     sources = sources_of(parts)
     if not sources:
         return dynamic_text("".join(map(text_of, parts)))
-    whole: AnyJson = ""
-    for part in parts:
-        whole = joined(whole, part.expression if isinstance(part, Unknown) else text_of(part))
-    return Unknown(whole, sources)
+    texts = (part.expression if isinstance(part, Unknown) else text_of(part) for part in parts)
+    return Unknown(joined(*texts), sources)
