@@ -190,10 +190,8 @@ class StackReader:
             (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at, index.get(logical_id))
             for logical_id, at in locations_of(stack.arn, comparison, index)
         }
-        held = {
-            *(comparison.old.outputs if comparison.old else ()),
-            *(each.hold for each in index.values() if each.hold),
-        }
+        deployed = comparison.old.outputs if comparison.old else ()
+        held = {each.hold for each in index.values() if each.hold}.union(deployed)
         holds = {export: self._holds(own, export) for export in sorted(held)}
         users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
         return StoredStack(index, scopes, holds, users)
@@ -293,10 +291,7 @@ class _ReadOnce:
 
 
 def _change(given: Mapping[str, Any]) -> ResourceChange:
-    match given["Action"]:
-        case "Add" | "Import":
-            return ResourceChange.ADDED
-        case "Remove":
-            return ResourceChange.REMOVED
-    kinds = {"True": ResourceChange.REPLACED, "False": ResourceChange.KEPT}
-    return kinds.get(str(given.get("Replacement")), ResourceChange.MAYBE_REPLACED)
+    actions = {"Add": ResourceChange.ADDED, "Import": ResourceChange.ADDED, "Remove": ResourceChange.REMOVED}
+    replacements = {"True": ResourceChange.REPLACED, "False": ResourceChange.KEPT}
+    modified = replacements.get(str(given.get("Replacement")), ResourceChange.MAYBE_REPLACED)
+    return actions.get(given["Action"], modified)

@@ -94,19 +94,14 @@ class StoredStack:
     def published_by_others(self, logical_id: str) -> dict[Key, Value]:
         """What the other Exports of the stack publish in the same places."""
         scopes = [found for (each, _), found in self.scopes.items() if each == logical_id]
-        return {
-            key: value
-            for scope in scopes
-            for record in scope.exports.others.values()
-            for key, value in record.values.items()
-        }
+        records = [record for scope in scopes for record in scope.exports.others.values()]
+        return {key: value for record in records for key, value in record.values.items()}
 
     def hold(self, logical_id: str) -> str:
         """The CloudFormation export that the records or the index name; empty if there is none."""
         records = [self.at(logical_id, at).exports.own for at in self.locations(logical_id)]
-        names = [record.hold for record in records if record and record.hold]
-        entry = self.index.get(logical_id)
-        return (names or [entry.hold if entry else ""])[0]
+        known = (*records, self.index.get(logical_id))
+        return next((each.hold for each in known if each and each.hold), "")
 
 
 def locations_of(
