@@ -103,19 +103,11 @@ class ToolSession(NamedTuple):
         return Aws(accounts, self.limiter, self.clock, default, shows_texts)
 
 
-def regions(given: list[str] | None) -> list[str]:
-    """The given regions, or the one of the environment or of the AWS profile. Raises `UsageError`: there is none."""
-    if given:
-        return given
-    default = default_region()
-    if not default:
-        raise UsageError("no region: give --region, or set AWS_REGION")
-    return [default]
-
-
 def one_region(given: str | None) -> str:
-    """The given region, or the default one; errors as for `regions`."""
-    return regions([given] if given else None)[0]
+    """The given region, or the one of the environment or of the AWS profile. Raises `UsageError`: there is none."""
+    if region := given or default_region():
+        return region
+    raise UsageError("no region: give --region, or set AWS_REGION")
 
 
 def default_region() -> str | None:
@@ -145,7 +137,7 @@ def chosen_regions(session: ToolSession, given: list[str], *, everywhere: bool) 
     """
     if everywhere:
         return enabled_regions(session)
-    return list(dict.fromkeys(regions(given)))
+    return list(dict.fromkeys(given)) or [one_region(None)]
 
 
 @cache
