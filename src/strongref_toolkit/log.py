@@ -58,14 +58,13 @@ def _tell_call(action: str, end: str, context: dict[str, Any]) -> None:
 @contextmanager
 def no_log() -> Iterator[None]:
     """Without log lines on standard error: the command itself reports what is done, and what failed."""
-    handlers = [each for each in logger.handlers if isinstance(each, logging.StreamHandler)]
-    levels = [each.level for each in handlers]
-    for each in handlers:
+    levels = {each: each.level for each in logger.handlers if isinstance(each, logging.StreamHandler)}
+    for each in levels:
         each.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        for each, level in zip(handlers, levels, strict=True):
+        for each, level in levels.items():
             each.setLevel(level)
 
 

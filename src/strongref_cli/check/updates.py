@@ -69,8 +69,7 @@ class Update(NamedTuple):
             return found
         if any(each.certain and _is_in(each.path, kind.create_only) for each in differences):
             return found._replace(change=ResourceChange.REPLACED)
-        replacing = kind.create_only | kind.may_replace
-        if not kind.updates or any(_touches(each.path, path) for each in differences for path in replacing):
+        if not kind.updates or found.causes:
             return found
         return found._replace(change=ResourceChange.KEPT)
 
