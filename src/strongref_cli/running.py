@@ -47,6 +47,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     messages_as_json(wanted="--output=json" in given or ("--output", "json") in pairwise(given))
     try:
         args = parser().parse_args(given)
+        messages_as_json(wanted=getattr(args, "output", "") == "json")
         return _run(args)
     except StrongRefError as error:
         tell("error", str(error))

@@ -31,8 +31,8 @@ class Told(Cloud):
         self.told.append(response.reason)
         return response
 
-    def export(self, *regions: str, value: str = "1") -> str:
-        self.deploy("network", EU, {"Exports": {"Region": list(regions), "Values": {"A": value}}})
+    def export(self, *regions: str, value: str = "1", **more: str) -> str:
+        self.deploy("network", EU, {"Exports": {"Region": list(regions), "Values": {"A": value}, **more}})
         return self.told[-1]
 
 
@@ -46,6 +46,7 @@ def test_regions_without_strongref_are_named_when_an_export_is_new_there(cloud: 
     told = "strongref is not installed in ap-south-1: install it before a stack there imports."
     assert cloud.export(EU, US, AP) == told
     assert cloud.export(EU, US, AP, value="2") == ""
+    assert cloud.export(EU, US, AP, value="2", Consumer="web") == ""  # It was there before.
     cloud.delete("network", EU)
     assert cloud.told[-1] == ""
 
@@ -56,3 +57,14 @@ def test_what_may_not_be_read_is_no_warning(cloud: Told, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(cloud.ssm(AP), "get_parameters", denied)
     assert cloud.export(AP) == ""
+
+
+def test_the_look_takes_no_more_than_some_seconds(cloud: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    def throttled(**_: Any) -> None:
+        cloud.clock.sleep(0.5)
+        raise error("ThrottlingException", "Rate exceeded", "GetParameters")
+
+    monkeypatch.setattr(cloud.ssm(AP), "get_parameters", throttled)
+    before = cloud.clock.now()
+    assert cloud.export(AP) == ""
+    assert (cloud.clock.now() - before).total_seconds() < 30

@@ -23,11 +23,11 @@ def validate(name: str, document: Mapping[str, Any]) -> None:
 
 
 def messages(err: str) -> list[str]:
-    """What a command with JSON output says on standard error: its errors and notes."""
+    """What a command with JSON output says on standard error: its errors, notes and plans."""
     found = [json.loads(line) for line in err.splitlines()]
     for each in found:
         validate("message", each)
-    return [str(each.get("error") or each["note"]) for each in found]
+    return [str(each.get("error") or each.get("note") or each["plan"]) for each in found]
 
 
 def schema_of_type(type_name: str) -> Any:

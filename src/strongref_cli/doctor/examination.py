@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from threading import Event, get_ident
 from typing import TYPE_CHECKING
 
 from strongref.contract.fence import Fence
-from strongref.contract.names import ExportScope
+from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
@@ -129,7 +129,7 @@ class Examination:
         by_hand = {each.parameter for each in problems if each.kind is FindingType.CHANGED_BY_HAND}
         problems += [each for each in outdated(values) if each.parameter not in by_hand]
         problems += unprotected(values)
-        problems = [self._with_importers(each) if each.kind is FindingType.RESTORED else each for each in problems]
+        problems = self._with_importers(problems)
         for each in read.values():
             problems += self._stored(each)
         changing = {(each.region, each.subject) for each in problems if each.parameter.startswith(FENCES)}
@@ -146,18 +146,31 @@ class Examination:
         found = sorted(explained, key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject))
         return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
 
-    def _with_importers(self, problem: Problem) -> Problem:
-        """A restored value with the stacks that should claim it again."""
-        scope = ExportScope.of("exports", problem.parameter)
-        stacks: tuple[Participant, ...] = ()
-        with suppress(StrongRefError):  # The producer's region may be out of reach.
-            if scope is None:
-                return problem
-            recorded = RecordedExports.read(self.ports.stores(problem.region, self.clock), scope)
-            holds = recorded.holds([scope.key(problem.parameter)])
-            stacks = importers(self.ports, self.clock, problem.region, scope, holds)
-        step = f"its claims were lost; deploy {some([each.name for each in stacks], 5)} with another Revision"
-        return replace(problem, stacks=stacks, next_step=step) if stacks else problem
+    def _with_importers(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Where values were restored, with the stacks that should claim them again."""
+
+        @cache  # Many values may be of one scope.
+        def recorded(region: str, scope: ExportScope) -> RecordedExports:
+            return RecordedExports.read(self.ports.stores(region, self.clock), scope)
+
+        @cache
+        def stacks(region: str, scope: ExportScope, holds: frozenset[str]) -> tuple[Participant, ...]:
+            return importers(self.ports, self.clock, region, scope, holds)
+
+        found = []
+        for each in problems:
+            scope = ExportScope.of("exports", each.parameter) if each.kind is FindingType.RESTORED else None
+            again: tuple[Participant, ...] = ()
+            with suppress(StrongRefError):  # The producer's region may be out of reach.
+                if scope:
+                    holds = recorded(each.region, scope).holds([scope.key(each.parameter)])
+                    again = stacks(each.region, scope, frozenset(holds))
+            names = some([who.name for who in again], 5)
+            if scope and scope.consumer == SHARED:
+                names += ", and perhaps others,"
+            step = f"its claims were lost; deploy {names} with another Revision"
+            found.append(replace(each, stacks=again, next_step=step) if again else each)
+        return found
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
         """What the names and texts of a region's parameters show."""

@@ -118,13 +118,14 @@ def _script_lines(order: Order, graph: Graph) -> Iterator[str]:
     late: dict[Participant, set[str]] = {}
     for each in graph.references:
         late.setdefault(each.importer, set()).update(each.outdated)
-    yield "# Change the Revision of each Import before you deploy its stack."
+    yield "set -e\n# Change the Revision of each Import before you deploy its stack."
+    for cycle in order.cycles:
+        yield f"# Cycle: {' -> '.join(participant_text(each) for each in cycle.chain)}"
     for number, wave in enumerate(order.waves, start=1):
         for who in (each for each in wave if late.get(each)):
             yield f"\n# Wave {number}: {participant_text(who)} has an earlier {some(sorted(late[who]), 5)}"
-            name = shlex.quote(who.name)
             if who.kind == "stack":
-                file = shlex.quote(f"{who.name}.yaml")
+                name, file = shlex.quote(who.name), shlex.quote(f"{who.name}.yaml")
                 yield f"aws cloudformation deploy --region {who.region} --stack-name {name} --template-file {file}"
             else:
-                yield f"# strongref resolve MANIFEST --in-place --claim {name}"
+                yield "# Resolve and apply its manifests again, with the same --claim."

@@ -86,7 +86,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
             hint = did_you_mean(get_close_matches(name, declared, 1), f"The parameters are {', '.join(declared)}.")
             raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
         if problem := parameter_problem(declared[name], value):
-            raise UsageError(f"--parameter {name} cannot be {value!r}: {problem.rstrip('.')}.")
+            raise UsageError(f"--parameter {name} is not valid: {problem.rstrip('.')}.")
     wanted = Wanted(args.stack, suite.version, tuple(declared), parameters, tags, args.force)
     run = _Run(args, session)
 

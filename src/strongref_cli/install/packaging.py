@@ -101,8 +101,8 @@ def declared_parameters(template: str) -> dict[str, dict[str, str]]:
 def parameter_problem(declared: Mapping[str, str], value: str) -> str:
     """Why CloudFormation would refuse a value of a parameter; empty if it would not."""
     kind, pattern = declared.get("Type", ""), declared.get("AllowedPattern", "")
-    items = value.split(",") if kind == "CommaDelimitedList" else [value]
-    if pattern and not all(re.fullmatch(pattern, each.strip()) for each in items):
+    items = [each.strip() for each in value.split(",")] if kind == "CommaDelimitedList" else [value]
+    if pattern and not all(re.fullmatch(pattern, each) for each in items):
         return declared.get("ConstraintDescription", f"it must match {pattern}")
     allowed = [each.strip(" '") for each in declared.get("AllowedValues", "").strip("[]").split(",") if each]
     if allowed and value not in allowed:

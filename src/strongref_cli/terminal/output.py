@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import cut
 from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem, printable
-from strongref_toolkit.json_values import document_text
+from strongref_toolkit.json_values import document_head, document_text
 from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
@@ -68,10 +69,10 @@ def show_plan(result: Result, args: argparse.Namespace) -> None:
     """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
     if args.output == "table":
         show(result, args)
+    elif not args.yes and args.output == "json":
+        sys.stderr.write(f"{json.dumps({**document_head(args.as_of), 'plan': result.document})}\n")
     elif not args.yes:
-        as_json = args.output == "json"
-        shown = document_text(result.document, args.as_of) if as_json else "\n".join(map(as_text, result.tables))
-        sys.stderr.write(shown)
+        sys.stderr.write("\n".join(map(as_text, result.tables)))
 
 
 def as_text(table: TextTable) -> str:

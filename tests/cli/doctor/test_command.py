@@ -68,7 +68,7 @@ def test_fix_repairs_what_is_safe_and_says_what_is_left(run: Run, account: Accou
     ]
     restored = json.loads(run("doctor", "--region", US, "--output", "json")[1])["findings"][1]
     assert [each["name"] for each in restored["stacks"]] == ["shop"]
-    assert restored["nextStep"] == "its claims were lost; deploy shop with another Revision"
+    assert restored["nextStep"] == "its claims were lost; deploy shop, and perhaps others, with another Revision"
 
 
 def test_who_lost_a_claim_may_be_out_of_reach(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,8 @@ def test_who_is_asked_has_seen_what_is_found(run: Run, account: Account, monkeyp
     account.ssm(US).delete_parameter(Name=f"{NETWORK}/Alb/Arn")
     monkeypatch.setattr(sys, "stdin", None)
     status, out, err = run("doctor", "--region", US, "--fix", "--output", "json")
-    assert (status, out, "--fix restores it" in err) == (2, "", True)
+    plan, problem = messages(err)
+    assert (status, out, "--fix restores it" in plan, "give --yes" in problem) == (2, "", True, True)
     status, out, err = run(*RELEASE, "--reason", "x", "--output", "markdown")
     assert (status, out, "shop still uses this." in err) == (2, "", True)
 

@@ -183,6 +183,7 @@ def test_what_is_outdated_is_a_script_in_the_order_of_deployment() -> None:
     late = reference(b, c, "K", "L", outdated=("L",)), reference(c, a, "k", outdated=("k",))
     graph = Graph((), (reference(a, stack("d")), *late), AS_OF)
     assert as_script(deploy_order(graph), graph).splitlines() == [
+        "set -e",
         "# Change the Revision of each Import before you deploy its stack.",
         "",
         "# Wave 2: c (eu-west-1, 111111111111) has an earlier L",
@@ -191,6 +192,19 @@ def test_what_is_outdated_is_a_script_in_the_order_of_deployment() -> None:
         "# Wave 3: a (eu-west-1, 111111111111) has an earlier k",
         "aws cloudformation deploy --region eu-west-1 --stack-name a --template-file a.yaml",
     ]
+
+
+def test_the_script_names_cycles_and_leaves_manifests_to_their_owner() -> None:
+    a, b, manifests = stack("a"), stack("b"), Participant("111111111111", "", "k8s", "manifests")
+    late = (
+        reference(a, b, outdated=("Arn",)),
+        reference(b, a, outdated=("Arn",)),
+        reference(a, manifests, outdated=("Arn",)),
+    )
+    graph = Graph((), late, AS_OF)
+    lines = as_script(deploy_order(graph), graph).splitlines()
+    assert lines[2].startswith("# Cycle: a (eu-west-1, 111111111111) -> b (eu-west-1")
+    assert lines[-1] == "# Resolve and apply its manifests again, with the same --claim."
 
 
 def test_a_graph_is_complete_and_sorted_however_it_is_made() -> None:

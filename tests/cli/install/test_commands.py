@@ -44,7 +44,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ),
         (
             ["install", "--dry-run", "--region", EU, "--parameter", "ReadLag=11"],
-            "--parameter ReadLag cannot be '11': it must be a number from 0 to 10.",
+            "--parameter ReadLag is not valid: it must be a number from 0 to 10.",
         ),
         (
             ["install", "--region", EU, "--parameter", "Zzz=1"],

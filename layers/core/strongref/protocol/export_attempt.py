@@ -33,6 +33,7 @@ from strongref.protocol.plan import ExportPlan, Importers, refusal_of
 from strongref.protocol.recreation import PatientWriter, Recreation
 from strongref.protocol.side_by_side import Work, call_beside, carry_out
 from strongref.protocol.snapshot import Snapshot, read_behind_fences, with_named
+from strongref.protocol.time import Clock, Until
 from strongref.protocol.verification import is_given_up, is_superseded
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, PassedOverError, RecordLeftError
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.snapshot import Destination
-    from strongref.protocol.time import Clock
     from strongref.protocol.unreached import EventPlaces
 
 Planned = tuple["Snapshot", "ExportPlan"]
@@ -136,9 +136,9 @@ class ExportAttempt:
         """What to say of regions that the Export is new in, and where nothing can import; empty if there are none."""
         if self.event.request_type is RequestType.DELETE:
             return ""
-        found = done.snapshots
-        new = [each.destination for each in found if each.destination.wanted and not each.stored.recorded]
-        without = [each for each in self._others(new) if not self._is_installed(each)]
+        known = {each.destination.region for each in done.snapshots if each.stored.recorded}
+        wanted = [each.destination for each in done.snapshots if each.destination.wanted]
+        without = [each for each in self._others(wanted) - known if not self._is_installed(each)]
         if not without:
             return ""
         from strongref.protocol.installations import not_installed_text  # noqa: PLC0415 (hardly ever needed)
@@ -152,9 +152,10 @@ class ExportAttempt:
 
     def _is_installed(self, region: str) -> bool:
         if region not in self._installed:
-            from strongref.protocol.installations import is_installed  # noqa: PLC0415 (most events need it not)
+            from strongref.protocol.installations import PATIENCE, is_installed  # noqa: PLC0415 (most need it not)
 
-            self._installed[region] = is_installed(self.ports.stores(region, self.clock))
+            clock = Until(self.clock, self.clock.now() + PATIENCE)
+            self._installed[region] = is_installed(self.ports.stores(region, clock))
         return self._installed[region]
 
     def read_early(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from strongref.errors import StoreError
@@ -16,8 +17,12 @@ IMPORTER = "/strongref/service-tokens/importer"
 """The installation's template makes it, in each region."""
 
 
+PATIENCE = timedelta(seconds=3)
+"""For the look: a note is not worth more time."""
+
+
 def is_installed(store: Store) -> bool:
-    """Whether strongref is installed where a store is; also True if the caller may not know."""
+    """Whether strongref is installed where a store is; also True if the caller may not know, or not in time."""
     try:
         return bool(store.get([IMPORTER]))
     except StoreError:
