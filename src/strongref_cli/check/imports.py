@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.contract.names import Key
+from strongref.contract.properties import CLOUDFORMATIONS_OWN
 from strongref.contract.requests import ImportRequest, accepted
 from strongref.contract.response import ResponseTooLargeError
 from strongref.contract.values import Value, select
@@ -34,7 +35,6 @@ from strongref.text import attribute_name, did_you_mean, some
 from strongref_cli.check.comparison import because
 from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Source, sent, sources_of
-from strongref_cli.check.wanted import CLOUDFORMATIONS_OWN
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
 

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Key, short_hash
+from strongref.contract.properties import CLOUDFORMATIONS_OWN
 from strongref_cli.check.comparison import Comparison, because
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
 from strongref_cli.check.updates import Stays
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.version import StackVersion
     from strongref_toolkit.json_values import Json
-
-CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
 
 Shape = type[object] | str | None
 """A type, or None for an absent value. For a type that only CloudFormation knows, text that tells it from others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from threading import Event, get_ident
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.releases import RELEASES, Release
 from strongref.errors import StrongRefError
+from strongref.memo import Memo
 from strongref.protocol.findings import FindingType
 from strongref.protocol.janitor import Janitor
 from strongref.protocol.published import RecordedExports
@@ -148,29 +149,27 @@ class Examination:
 
     def _with_importers(self, problems: Sequence[Problem]) -> list[Problem]:
         """Where values were restored, with the stacks that should claim them again."""
+        # Many values may be of one scope, and what failed once is not asked again.
+        records: Memo[tuple[str, ExportScope], RecordedExports] = Memo()
+        stacks: Memo[tuple[str, ExportScope, frozenset[str]], tuple[Participant, ...]] = Memo()
 
-        @cache  # Many values may be of one scope.
-        def recorded(region: str, scope: ExportScope) -> RecordedExports:
-            return RecordedExports.read(self.ports.stores(region, self.clock), scope)
-
-        @cache
-        def stacks(region: str, scope: ExportScope, holds: frozenset[str]) -> tuple[Participant, ...]:
-            return importers(self.ports, self.clock, region, scope, holds)
-
-        found = []
-        for each in problems:
-            scope = ExportScope.of("exports", each.parameter) if each.kind is FindingType.RESTORED else None
-            again: tuple[Participant, ...] = ()
+        def named(problem: Problem) -> Problem:
+            scope = ExportScope.of("exports", problem.parameter)
+            if problem.kind is not FindingType.RESTORED or scope is None:
+                return problem
             with suppress(StrongRefError):  # The producer's region may be out of reach.
-                if scope:
-                    holds = recorded(each.region, scope).holds([scope.key(each.parameter)])
-                    again = stacks(each.region, scope, frozenset(holds))
-            names = some([who.name for who in again], 5)
-            if scope and scope.consumer == SHARED:
-                names += ", and perhaps others,"
-            step = f"its claims were lost; deploy {names} with another Revision"
-            found.append(replace(each, stacks=again, next_step=step) if again else each)
-        return found
+                at, store = (problem.region, scope), self.ports.stores(problem.region, self.clock)
+                recorded = records.get(at, partial(RecordedExports.read, store, scope))
+                holds = frozenset(recorded.holds([scope.key(problem.parameter)]))
+                ask = partial(importers, self.ports, self.clock, *at, holds)
+                if again := stacks.get((*at, holds), ask):
+                    others = ", and perhaps others," if scope.consumer == SHARED else ""
+                    who = f"{some([each.name for each in again], 5)}{others}"
+                    step = f"its claims were lost; deploy {who} with another Revision"
+                    return replace(problem, stacks=again, next_step=step)
+            return problem
+
+        return list(map(named, problems))
 
     def _stored(self, stored: StoredRegion) -> Iterator[Problem]:
         """What the names and texts of a region's parameters show."""

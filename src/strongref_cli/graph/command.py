@@ -10,10 +10,10 @@ from strongref.text import some
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.exports import graph_of
-from strongref_cli.overview.graph import Graph, Order, Participant, delete_order, deploy_order
+from strongref_cli.overview.graph import Cycle, Graph, Order, Participant, delete_order, deploy_order
 from strongref_cli.overview.region_reading import reading, status, where_read
 from strongref_cli.overview.texts import as_of_text, participant_document, participant_text, unread_document
-from strongref_cli.terminal.output import TextTable, as_markdown, as_text, put_out
+from strongref_cli.terminal.output import Result, TextTable, put_out, show
 from strongref_toolkit.errors import UsageError, WriteFailedError, os_problem
 from strongref_toolkit.json_values import document_text
 from strongref_toolkit.session import ToolSession, chosen_regions
@@ -40,14 +40,13 @@ def graph_as_json(graph: Graph) -> str:
     return document_text(document, graph.as_of)
 
 
-def order_as_json(order: Order, graph: Graph) -> str:
+def order_document(order: Order, graph: Graph) -> dict[str, Any]:
     """An order of deployment or of deletion of a graph."""
-    document = {
+    return {
         "waves": list(map(_listed, order.waves)),
         "cycles": [{"participants": _listed(each.participants), "chain": _listed(each.chain)} for each in order.cycles],
         "unread": unread_document(graph.unread),
     }
-    return document_text(document, graph.as_of)
 
 
 def _listed(participants: Iterable[Participant]) -> list[dict[str, Any]]:
@@ -83,11 +82,9 @@ def show_order(args: argparse.Namespace, session: ToolSession) -> int:
     order = delete_order(graph) if args.delete else deploy_order(graph)
     if args.format:
         put_out(as_script(order, graph).encode())
-    elif args.output == "json":
-        put_out(order_as_json(order, graph).encode())
     else:
         table = _order_table(order, graph, "deleted" if args.delete else "deployed")
-        put_out((as_markdown if args.output == "markdown" else as_text)(table).encode())
+        show(Result([table], order_document(order, graph)), args)
     return status(graph.unread, int(bool(order.cycles)))
 
 
@@ -101,12 +98,15 @@ def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
 def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
     notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
-    for cycle in order.cycles:
-        chain = " -> ".join(participant_text(each) for each in cycle.chain)
-        notes.append(f"Cycle: {chain}. None of these can be {done} first: remove one of the imports.")
+    way_out = f"None of these can be {done} first: remove one of the imports."
+    notes += [f"Cycle: {_chain(cycle)}. {way_out}" for cycle in order.cycles]
     if not rows:
         notes = [f"Nothing is exported or imported{where_read(graph.unread)}."]
     return TextTable(("WAVE", "STACK"), rows, notes=notes)
+
+
+def _chain(cycle: Cycle) -> str:
+    return " -> ".join(map(participant_text, cycle.chain))
 
 
 def as_script(order: Order, graph: Graph) -> str:
@@ -120,7 +120,7 @@ def _script_lines(order: Order, graph: Graph) -> Iterator[str]:
         late.setdefault(each.importer, set()).update(each.outdated)
     yield "set -e\n# Change the Revision of each Import before you deploy its stack."
     for cycle in order.cycles:
-        yield f"# Cycle: {' -> '.join(participant_text(each) for each in cycle.chain)}"
+        yield f"# Cycle: {_chain(cycle)}"
     for number, wave in enumerate(order.waves, start=1):
         for who in (each for each in wave if late.get(each)):
             yield f"\n# Wave {number}: {participant_text(who)} has an earlier {some(sorted(late[who]), 5)}"

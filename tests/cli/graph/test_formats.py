@@ -12,12 +12,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from strongref_cli.graph.command import as_script, graph_as_json, order_as_json
+from strongref_cli.graph.command import as_script, graph_as_json, order_document
 from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
 from strongref_cli.graph.formats.page import as_page
-from strongref_cli.overview.graph import Graph, Participant, Unread, delete_order, deploy_order
+from strongref_cli.overview.graph import Graph, Order, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
 from strongref_cli.overview.texts import participant_document
+from strongref_toolkit.json_values import document_text
 from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
 from tests.support.schemas import validate
 
@@ -135,9 +136,13 @@ def test_every_format_names_the_regions_that_were_not_read() -> None:
     assert ", not read: us-west-2" in as_dot(graph)
     shown = '<p class="unread" title="us-west-2: DescribeStacks failed: &lt;denied&gt;.">Not read: us-west-2</p>'
     assert shown in as_page(graph)
-    for name, text in (("graph", graph_as_json(graph)), ("order", order_as_json(deploy_order(graph), graph))):
+    for name, text in (("graph", graph_as_json(graph)), ("order", order_text(deploy_order(graph), graph))):
         check(name, text)
         assert json.loads(text)["unread"] == [{"region": "us-west-2", "error": "DescribeStacks failed: <denied>."}]
+
+
+def order_text(order: Order, graph: Graph) -> str:
+    return document_text(order_document(order, graph), graph.as_of)
 
 
 def check(document: str, text: str) -> None:
@@ -147,7 +152,7 @@ def check(document: str, text: str) -> None:
 @pytest.mark.parametrize("graph", [EMPTY, small(), shop(), with_outdated(landscape(50))])
 def test_the_json_is_what_its_schema_says(graph: Graph) -> None:
     check("graph", graph_as_json(graph))
-    check("order", order_as_json(deploy_order(graph), graph))
+    check("order", order_text(deploy_order(graph), graph))
 
 
 def test_the_json_names_all_that_a_reference_has() -> None:
@@ -168,7 +173,7 @@ def test_the_json_names_all_that_a_reference_has() -> None:
 def test_the_json_of_an_order_names_waves_and_cycles() -> None:
     a, b, c = stack("a"), stack("b"), stack("c")
     graph = Graph((), (reference(a, b), reference(b, a), reference(b, c)), AS_OF)
-    text = order_as_json(delete_order(graph), graph)
+    text = order_text(delete_order(graph), graph)
     check("order", text)
     document = json.loads(text)
     assert [[each["name"] for each in wave] for wave in document["waves"]] == [["c"], ["a", "b"]]

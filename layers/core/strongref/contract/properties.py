@@ -25,7 +25,7 @@ Parser = Callable[[str, object], Any]
 
 _E = TypeVar("_E", bound=Enum)
 
-_CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
+CLOUDFORMATIONS_OWN = ("ServiceToken", "ServiceTimeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def read(given: Properties, table: Table, within: str = "") -> dict[str, Any]:
     Raises:
         BadRequestError: a property is unknown, missing, or not what it must be.
     """
-    own, path = ((), f"{within}.") if within else (_CLOUDFORMATIONS_OWN, "")
+    own, path = ((), f"{within}.") if within else (CLOUDFORMATIONS_OWN, "")
     unknown = [name for name in given if name not in table and name not in own]
     if unknown:
         from difflib import get_close_matches  # noqa: PLC0415 (only this error needs it)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.text import some
 from strongref_cli.overview.states import ImportState, Protection
+from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -72,7 +73,7 @@ def _dot_lines(graph: Graph) -> Iterator[str]:
 
 
 def _caption(graph: Graph) -> str:
-    as_of = f"as of {graph.as_of.isoformat(timespec='seconds')}"
+    as_of = f"as of {time_text(graph.as_of)}"
     unread = f", not read: {some([each.region for each in graph.unread], 5)}" if graph.unread else ""
     return f"{'' if graph.participants else 'No stacks export or import here, '}{as_of}{unread}"
 
@@ -109,7 +110,7 @@ def as_mermaid(graph: Graph) -> str:
 def _mermaid_lines(graph: Graph) -> Iterator[str]:
     ids = {each: f"s{number}" for number, each in enumerate(graph.participants)}
     yield "flowchart LR"
-    yield f"  %% as of {graph.as_of.isoformat(timespec='seconds')}"
+    yield f"  %% as of {time_text(graph.as_of)}"
     yield from (f"  %% not read: {each.region}" for each in graph.unread)
     if not ids:
         yield '  empty["No stacks export or import here"]'

@@ -19,6 +19,7 @@ from strongref_cli.graph.formats.diagrams import mark_text
 from strongref_cli.graph.formats.page.placement import Box, Lane, Placement, place
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.terminal.output import count
+from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ def as_page(graph: Graph) -> str:
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        as_of=as_of.isoformat(timespec="seconds"),
+        as_of=time_text(as_of),
         as_of_text=as_of.strftime("%Y-%m-%d %H:%M UTC"),
         size=_size(graph),
         unread=_unread(graph),
