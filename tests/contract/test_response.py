@@ -106,7 +106,7 @@ def test_a_long_reason_keeps_its_start() -> None:
 
 
 def test_a_reason_that_is_long_only_in_bytes_is_cut_to_fit() -> None:
-    reason = encoded(ResponseStatus.FAILED, Response(ID, reason="start " + "😀" * 900))["Reason"]
+    reason = encoded(ResponseStatus.FAILED, Response(ID, reason="start " + "😀" * 990))["Reason"]
     assert reason.startswith("start 😀")
     assert reason.endswith("😀…")
 
@@ -166,10 +166,20 @@ def test_at_the_limit_it_fits_and_one_byte_over_it_does_not() -> None:
         encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": "x" * (room + 1)}))
 
 
+@pytest.mark.parametrize(("text", "bytes_"), [("ü", 2), ("長", 3), ("😀", 4), ("\ud800", 6), ("\n", 2), ("\x01", 6)])
+def test_a_character_takes_its_bytes_of_utf_8_and_arrives(text: str, bytes_: int) -> None:
+    empty = len(encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": ""})))
+    most = (RESPONSE_LIMIT - empty) // bytes_
+    body = encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": text * most}))
+    assert (len(body), json.loads(body)["Data"]) == (empty + most * bytes_, {"K": text * most})
+    with pytest.raises(ResponseTooLargeError):
+        check_size(EVENT, ID, {"K": text * (most + 1)})
+
+
 def test_a_notice_is_shortened_for_the_data() -> None:
     room = RESPONSE_LIMIT - len(encode(EVENT, ResponseStatus.SUCCESS, Response(ID, {"K": ""})))
     assert encoded(ResponseStatus.SUCCESS, Response(ID, {"K": "x" * room}, "noted"))["Reason"] == ""
-    assert encoded(ResponseStatus.SUCCESS, Response(ID, {"K": "x" * (room - 9)}, "noted and more"))["Reason"] == "not…"
+    assert encoded(ResponseStatus.SUCCESS, Response(ID, {"K": "x" * (room - 6)}, "noted and more"))["Reason"] == "not…"
 
 
 def test_a_failure_with_data_that_leaves_no_room_for_the_reason() -> None:

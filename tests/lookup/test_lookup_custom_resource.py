@@ -198,7 +198,7 @@ def test_what_does_not_fit_into_an_answer_is_refused(
 
 
 def test_an_identifier_that_is_too_large_by_itself_is_refused_too(server: ResponseServer) -> None:
-    large = Resource("AWS::S3::Bucket", "\u00e9" * 1024, {})
+    large = Resource("AWS::S3::Bucket", "😀" * 1024, {})
     answer = sent(raw("create_lookup", server, Attributes=["Identifier"]), FakeFinder(large), server)
     assert answer["Reason"].endswith("Leave Identifier out of Attributes: a single value is too large.")
 

@@ -264,7 +264,7 @@ TEXTS = [
     pytest.param(
         met(_too_large),
         (
-            "Policy cannot be imported this way through strongref's exports: it takes 4014 bytes, and a strong "
+            "Policy cannot be imported this way through strongref's exports: it takes 4013 bytes, and a strong "
             "import passes through a response with room for 3296. Set weak=True."
         ),
         id="too-large",

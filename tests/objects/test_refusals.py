@@ -44,6 +44,11 @@ def test_a_value_that_no_answer_has_room_for_cannot_be_held(world: World) -> Non
     assert world.stack("web", US).import_string("Policy", weak=True, via=FROM_NETWORK) == "p" * 4000
 
 
+def test_a_value_is_as_large_as_its_bytes_in_an_answer(world: World) -> None:
+    produced(world, via=TO_WEB, Policy="ü" * 1600)
+    assert world.stack("web", US).import_string("Policy", via=FROM_NETWORK) == "ü" * 1600
+
+
 @pytest.mark.parametrize(
     ("name", "via", "close"),
     [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Key, Producer
 from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
+from strongref.contract.response import as_json
 from strongref.macro.imports import DATA_BYTES, split
 from strongref.text import attribute_name
 from strongref_objects.base.errors import BadStrengthError, NothingToImportError, ObjectError, SecureObjectError
@@ -57,7 +57,7 @@ class ImportResources:
         for each in resources:
             if name in each.names:
                 return each.logical_id
-        size = len(json.dumps({name: ""})) + value_bytes
+        size = len(as_json({name: ""})) + value_bytes
         resource = next((each for each in resources if each.size + size <= DATA_BYTES), None)
         if resource is None:
             number = str(len(resources) + 1) if resources else ""
@@ -100,11 +100,11 @@ class ImportResources:
             BadStrengthError: a value is longer than a response.
         """
         for name, value in values.items():
-            size = len(json.dumps({name: value}))
+            size = len(as_json({name: value}))
             if size > DATA_BYTES:
                 room = f"a strong import passes through a response with room for {DATA_BYTES}"
                 raise BadStrengthError(name, CHANNEL, f"it takes {size} bytes, and {room}. Set weak=True")
-        held = {name: len(json.dumps(value)) - len('""') for name, value in values.items()}
+        held = {name: len(as_json(value)) - len('""') for name, value in values.items()}
         parts = {_import_id(HOLD, via, Strength.STRONG, bits): part for bits, part in split(held, held).items()}
         for resource in parts:
             check_free(self._target, resource, f"imports from stack {via.stack}")

@@ -77,14 +77,14 @@ def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Resp
         "NoEcho": False,
         "Data": dict(response.data),
     }
-    room = RESPONSE_LIMIT - len(_json(body))
+    room = RESPONSE_LIMIT - len(as_json(body))
     least = min(_cost(reason), MIN_REASON) if failed else 0
     if room < least:
         largest = _largest(response.data, least - room)
-        empty = RESPONSE_LIMIT - least - len(_json(body | {"Data": {}}))
-        alone = [name for name in largest if len(_json({name: response.data[name]})) - len("{}") > empty]
+        empty = RESPONSE_LIMIT - least - len(as_json(body | {"Data": {}}))
+        alone = [name for name in largest if len(as_json({name: response.data[name]})) - len("{}") > empty]
         raise ResponseTooLargeError(RESPONSE_LIMIT - room + least, largest, alone)
-    return _json(body | {"Reason": _shorten(reason, room)})
+    return as_json(body | {"Reason": _shorten(reason, room)})
 
 
 def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> None:
@@ -97,17 +97,19 @@ def fit_physical_id(physical_id: str) -> str:
     return physical_id.encode(errors="replace")[:PHYSICAL_ID_LIMIT].decode(errors="ignore") or "strongref"
 
 
-def _json(body: Mapping[str, object]) -> bytes:
-    # Escaped to ASCII, so that bytes and characters are the same number. NaN is not JSON.
-    return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+def as_json(value: object) -> bytes:
+    """A value as it is in a response: what is measured is what CloudFormation gets."""
+    # UTF-8 cannot encode half of a surrogate pair; JSON's own escape can. NaN is not JSON.
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode(errors="backslashreplace")
 
 
 def _cost(text: str) -> int:
-    return len(json.dumps(text)) - len('""')
+    return len(as_json(text)) - len('""')
 
 
 def _shorten(text: str, room: int) -> str:
-    """The start of a text that fits into `room` bytes; one escaped character takes up to 12."""
+    """The start of a text that fits into `room` bytes; one escaped character takes up to 6."""
     while _cost(text) > room:
         text = cut(text, len(text) - 1) if len(text) > 1 else ""
     return text
@@ -115,7 +117,7 @@ def _shorten(text: str, room: int) -> str:
 
 def _largest(data: Mapping[str, object], over: int) -> list[str]:
     """The largest attributes without which the rest fits, given the bytes that are over the limit."""
-    sizes = {name: len(_json({name: value})) - 1 for name, value in data.items()}
+    sizes = {name: len(as_json({name: value})) - 1 for name, value in data.items()}
     names = []
     for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
         if over <= 0:

@@ -6,7 +6,6 @@ protection. What is gone is left out. No claim is removed, and no hold is change
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -14,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.names import PRODUCER_TAG, Key, claim_tag
+from strongref.contract.response import as_json
 from strongref.contract.unclaimed import Unclaimed
 from strongref.contract.values import ParameterType, Value, select
 from strongref.errors import StrongRefError, TooManyTagsError, UnfinishedError, WaitInterruptedError
@@ -70,7 +70,7 @@ class FoundExports:
         First those go that were not claimed before, then the largest.
         """
         left = dict(values)
-        sizes = {key: len(json.dumps([key, each.attribute])) for key, each in values.items() if not each.is_secure}
+        sizes = {key: len(as_json([key, each.attribute])) for key, each in values.items() if not each.is_secure}
         for key in sorted(sizes, key=lambda key: (self.is_claimed(key), -sizes[key])):
             if fits(left if left == values else left | _REASON):
                 break
