@@ -36,7 +36,6 @@ from strongref_cli.check import command, expansion, parameters, reading, stored,
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.report import Verdict
 from strongref_cli.check.resource_types import types_in
-from strongref_cli.check.unknown import SourceKind
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.refs.config import load
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
@@ -200,9 +199,9 @@ class Deployed:
         declared = {
             name: {"Default": "1", **mapping(each)} for name, each in mapping(content.get("Parameters")).items()
         }
-        described = parameters.Described({name: str(each["Default"]) for name, each in declared.items()})
+        kept = {name: str(each["Default"]) for name, each in declared.items()}
         pseudo = version.pseudo_parameters(STACK, exists=True)
-        names = {**described.names(content, hidden=SourceKind.FIXED), **pseudo}
+        names = {**parameters.new_names(content, kept, {}), **pseudo}
         expanded = expansion.expand(content, names).template
         found = version.StackVersion.of(expanded, names).resources
         self.target = random.choice([name for name, each in found.items() if each.exists is True] or [*found, ""])
@@ -212,7 +211,7 @@ class Deployed:
         properties = {"ServiceToken": EXPORTER, "Values": values | {"Itself": {"Ref": self.target}}}
         self.export = {EXPORTS: {"Type": EXPORT_TYPE, "Properties": properties}}
         deployed = version.StackVersion.of({**expanded, "Resources": {**expanded["Resources"], **self.export}}, names)
-        self.stack = lambda _name: reading.DeployedStack(STACK, "UPDATE_COMPLETE", described, pseudo, deployed)
+        self.stack = lambda _name: reading.DeployedStack(STACK, "UPDATE_COMPLETE", kept, pseudo, deployed)
         self._values = {Key(name): Value(ParameterType.STRING, f"its {name}") for name in (*values, "Itself")}
 
     def stored(self, _stack: object, _comparison: object, exports: Iterable[str]) -> stored.StoredStack:

@@ -13,7 +13,7 @@ from strongref.aws.clients import Clients
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_cloudformation import type_defs
 
@@ -36,6 +36,19 @@ _NO_CHANGES = ("No updates are to be performed", "didn't contain changes")
 def has_no_changes(reason: str) -> bool:
     """Whether a change set failed because there is nothing to change."""
     return any(text in reason for text in _NO_CHANGES)
+
+
+def parameter_values(described: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of a stack or a change set, by name."""
+    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in described.get("Parameters", ())}
+
+
+def change_set_parameters(given: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    """The parameters of a change set; None for one that keeps its value."""
+    kept: dict[str, Any] = {"UsePreviousValue": True}
+    return [
+        {"ParameterKey": key, **(kept if text is None else {"ParameterValue": text})} for key, text in given.items()
+    ]
 
 
 class CloudFormationReader:

@@ -261,8 +261,7 @@ def test_what_a_change_set_shows_of_a_template_that_is_transformed(world: World)
         given = template(table, topic)
         with patch.dict(os.environ, world.aws.emulator.env(world.aws.account, EU)):
             check = StackCheck(StackReader(ToolSession.start(), EU))
-            with check.making_change_set(world.producer, read("sam.json", json.dumps(given)), {}) as (made, name):
-                report = made.change_set(world.producer, name)
+            report = check.made_change_set(world.producer, read("sam.json", json.dumps(given)), {})
         assert report.verdict is expected, (table, topic, report)
         world.aws.deploy(world.producer, given, EU)
         compare(report, world.aws, world.producer, EU)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,10 +11,9 @@ from strongref.protocol.installations import not_installed_text
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
-from strongref_cli.check.errors import ExistsError, NoSuchStackError
 from strongref_cli.check.expansion import expand
 from strongref_cli.check.imports import Assumed, ImportsCheck, exported_keys, missing_parameters
-from strongref_cli.check.parameters import Described, kept_or_given, new_names
+from strongref_cli.check.parameters import described_names, kept_or_given, new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import ChangeKind, StackFinding, StackReport, Verdict
 from strongref_cli.check.resource_types import types_in
@@ -23,6 +21,7 @@ from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion
 from strongref_toolkit.cloudformation import NESTED_STACK
+from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -56,7 +55,7 @@ class StackCheck:
             StrongRefError: the template or its parameters are not valid, or something could not be read.
         """
         stack = self.reader.stack(name) or self.reader.new_stack(name)
-        names = {**new_names(template, given, stack.parameters if stack.version else None), **stack.names}
+        names = {**new_names(template, given, stack.parameters), **stack.names}
         expanded = expand(template, names)
         if expanded.left:
             left = some(expanded.left)
@@ -69,7 +68,7 @@ class StackCheck:
         """The same, once these templates have been deployed as stacks of these names."""
         assumed = {}
         for name, template in templates.items():
-            names = {**Described().names(template, hidden=SourceKind.CHANGING), **self.reader.new_stack(name).names}
+            names = {**described_names(template, {}, hidden=SourceKind.CHANGING), **self.reader.new_stack(name).names}
             assumed[name] = exported_keys(StackVersion.of(expand(template, names).template, names))
         return replace(self, assumed=assumed)
 
@@ -77,33 +76,29 @@ class StackCheck:
         """Make sure that a stack exists or, if it is new, does not.
 
         Raises:
-            NoSuchStackError, ExistsError: it is the other way round.
+            UsageError: it is the other way round.
         """
-        stack = self.reader.stack(name)
-        if new and stack and stack.version:
-            raise ExistsError(name, self.reader.region)
-        if not new and not stack:
-            raise NoSuchStackError(name, self.reader.region, self.reader.close_names(name))
+        if not new:
+            self._existing(name)
+        elif (stack := self.reader.stack(name)) and stack.version:
+            raise UsageError(f"Stack {name} exists in {self.reader.region}. Leave --new out.")
 
-    @contextmanager
-    def making_change_set(
-        self, name: str, template: TemplateText, given: Mapping[str, str]
-    ) -> Iterator[tuple[StackCheck, str]]:
-        """A change set of a template, which exists within this context: what answers questions about it, and its name.
+    def made_change_set(self, name: str, template: TemplateText, given: Mapping[str, str]) -> StackReport:
+        """What the deployment of a template would do, by a change set that is made, read and deleted.
 
-        Errors are as for `template` and `made_change_set`.
+        Errors are as for `template`, `change_set` and `making.made_change_set`.
         """
         stack = self.reader.stack(name) or self.reader.new_stack(name)
-        parameters = kept_or_given(template.content, given, stack.parameters if stack.version else None)
+        parameters = kept_or_given(template.content, given, stack.parameters)
         with self.reader.making_change_set(stack, template.text, parameters) as made:
-            yield StackCheck(self.reader.again(), self.assumed), made
+            return StackCheck(self.reader.again(), self.assumed).change_set(name, made)
 
     def change_set(self, name: str, change_set: str) -> StackReport:
         """What the execution of a change set would do.
 
         Raises:
-            NoSuchStackError: there is no such stack.
-            StrongRefError: there is no such change set, or something could not be read.
+            UsageError: there is no such stack, or no such change set.
+            StrongRefError: something could not be read.
         """
         stack = self._existing(name)
         found = self.reader.change_set(stack, change_set)
@@ -114,7 +109,7 @@ class StackCheck:
         """What the deletion of a stack would do.
 
         Raises:
-            NoSuchStackError: there is no such stack.
+            UsageError: there is no such stack.
             StrongRefError: something could not be read.
         """
         stack = self._existing(name)
@@ -231,7 +226,7 @@ class StackCheck:
     def _existing(self, name: str) -> DeployedStack:
         if stack := self.reader.stack(name):
             return stack
-        raise NoSuchStackError(name, self.reader.region)
+        raise self.reader.no_such_stack(name)
 
     def _tree(self, arn: str, *, deleted: bool = False) -> frozenset[str]:
         """The ARNs of a stack and of all that are nested in it, or of those that are deleted with it."""

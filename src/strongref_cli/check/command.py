@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.macro.template import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
-from strongref_cli.check.errors import CheckError
+from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import (
     ChangeKind,
@@ -61,7 +61,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
         for each, template in zip(listed, templates, strict=True):
             with progress(f"Checking {each.stack}"):
                 reports.append(_report(args, each, template, check_in(one_region(each.region or args.region))))
-    except (CheckError, ManifestError) as error:
+    except (UnexpandableLoopError, ManifestError) as error:
         raise UsageError(str(error)) from None
     markdown = "\n".join(map(as_markdown, reports))
     if args.output == "json":
@@ -106,8 +106,7 @@ def _report(
     if template is None:
         return check.change_set(asked.stack, args.change_set)
     if args.create_change_set:
-        with check.making_change_set(asked.stack, template, asked.parameters) as (made, name):
-            return made.change_set(asked.stack, name)
+        return check.made_change_set(asked.stack, template, asked.parameters)
     return check.template(asked.stack, template.content, asked.parameters)
 
 

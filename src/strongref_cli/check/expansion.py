@@ -53,7 +53,7 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
     Raises:
         MacroError: StrongRef refuses the template, or it is nested too deeply.
         LoopError: CloudFormation would refuse a loop.
-        UntransformableError: AWS::Serverless would refuse the template.
+        UsageError: AWS::Serverless would refuse the template.
     """
     if deepest := too_deep(template):
         raise TooDeepError(deepest, DEPTH_LIMIT)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from strongref.aws.clients import Clients
-from strongref_cli.check.errors import TooLargeError
+from strongref_toolkit.cloudformation import change_set_parameters
+from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,12 +39,14 @@ def made_change_set(
         parameters: None for one that keeps its value.
 
     Raises:
-        TooLargeError: the template needs a bucket.
+        UsageError: the template needs a bucket.
         AwsCallError: CloudFormation refuses the template, or the change set cannot be deleted.
     """
-    size = len(template.encode())
-    if size > _MOST_BYTES:
-        raise TooLargeError(size, _MOST_BYTES)
+    if (size := len(template.encode())) > _MOST_BYTES:
+        raise UsageError(
+            f"The template has {size} bytes, and CloudFormation takes {_MOST_BYTES} without a bucket. Upload it, "
+            "create the change set, and give its name with --change-set."
+        )
     name, found = f"strongref-check-{uuid4().hex}", {"StackName": stack}
 
     def call(action: str, **request: Any) -> None:
@@ -57,7 +60,7 @@ def made_change_set(
             ChangeSetType="CREATE" if status in _EMPTY else "UPDATE",
             Description="Made by strongref check, which reads it and deletes it",
             TemplateBody=template,
-            Parameters=[_parameter(*each) for each in parameters.items()],
+            Parameters=change_set_parameters(parameters),
             Capabilities=_CAPABILITIES,
             IncludeNestedStacks=True,
         )
@@ -70,8 +73,3 @@ def made_change_set(
             call("DeleteChangeSet", ChangeSetName=name)
             if not status:
                 call("DeleteStack")
-
-
-def _parameter(name: str, value: str | None) -> dict[str, object]:
-    kept: dict[str, object] = {"UsePreviousValue": True} if value is None else {"ParameterValue": value}
-    return {"ParameterKey": name, **kept}

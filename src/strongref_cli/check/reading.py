@@ -30,15 +30,15 @@ from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.protocol.time import Patience
 from strongref.refusals import ForeignParameterError, HoldMissingError
-from strongref_cli.check.errors import ChangeSetNotReadyError, NoSuchChangeSetError, NoSuchStackError
+from strongref.text import cut, did_you_mean
 from strongref_cli.check.making import made_change_set
-from strongref_cli.check.parameters import Described
+from strongref_cli.check.parameters import described_names
 from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_manifests.sources.attributes import template_of
-from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes
+from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes, parameter_values
 from strongref_toolkit.errors import AwsCallError, UsageError
 from strongref_toolkit.session import check_regions
 
@@ -67,7 +67,7 @@ class DeployedStack:
 
     arn: StackArn
     status: str  # CloudFormation's stack status; empty if there is no stack
-    parameters: Described
+    parameters: Mapping[str, str] = field(repr=False)  # what an update keeps; none if it has never been deployed
     names: Mapping[str, Any] = field(repr=False)  # what `Ref` gives for pseudo parameters
     version: StackVersion | None  # None if it has never been deployed, so that there is nothing to compare with
     # the ARNs of the stacks that are nested in it, by logical ID
@@ -106,11 +106,13 @@ class StackReader:
         """Another one, which has read nothing yet."""
         return StackReader(self._session, self.region)
 
-    def close_names(self, name: str) -> list[str]:
-        """The stacks whose names are similar to one that does not exist; none if the caller may not list them."""
+    def no_such_stack(self, name: str) -> UsageError:
+        """The error for a name that no stack has, with those that are similar, if the caller may list them."""
+        close: list[str] = []
         with suppress(AwsCallError):
-            return get_close_matches(name, self._cloudformation.names(), 3)
-        return []
+            close = get_close_matches(name, self._cloudformation.names(), 3)
+        hint = did_you_mean(close, "Check the name, the region and the account.")
+        return UsageError(f"Stack {cut(name, 128)} does not exist in {self.region}. {hint}")
 
     def making_change_set(
         self, stack: DeployedStack, template: str, parameters: Mapping[str, str | None]
@@ -130,32 +132,30 @@ class StackReader:
             return None
         arn = StackArn.parse(found["StackId"])
         status = found["StackStatus"]
-        parameters = Described.of(found.get("Parameters", ()))
         names = pseudo_parameters(arn, exists=True, topics=found.get("NotificationARNs"))
         if status in _EMPTY:
-            return DeployedStack(arn, status, parameters, names, None)
+            return DeployedStack(arn, status, {}, names, None)
         template = template_of(self._cloudformation, str(arn))
         if template is None:
             return None
-        values = {**parameters.names(template, hidden=SourceKind.FIXED), **names}
+        values = {**described_names(template, found, hidden=SourceKind.FIXED), **names}
         outputs = found.get("Outputs", ())
         exported = {each["OutputKey"]: each["ExportName"] for each in outputs if each.get("ExportName")}
         version = StackVersion.of(template, values, exported)
-        return DeployedStack(arn, status, parameters, names, version, self._nested(str(arn)))
+        return DeployedStack(arn, status, parameter_values(found), names, version, self._nested(str(arn)))
 
     def new_stack(self, name: str) -> DeployedStack:
-        """A stack that does not exist yet. Raises `NoSuchStackError`: no stack can have this name."""
+        """A stack that does not exist yet. Raises `UsageError`: no stack can have this name."""
         if not is_stack_name(name):
-            raise NoSuchStackError(name, self.region)
+            raise self.no_such_stack(name)
         arn = StackArn(partition_of(self.region), self.region, self.account, name, "-")
-        return DeployedStack(arn, "", Described(), pseudo_parameters(arn, exists=False), None)
+        return DeployedStack(arn, "", {}, pseudo_parameters(arn, exists=False), None)
 
     def change_set(self, stack: DeployedStack, change_set: str) -> ChangeSet:
         """A change set of a stack, by its name or ARN.
 
         Raises:
-            NoSuchChangeSetError: there is none.
-            ChangeSetNotReadyError: it is being created, has failed, or is obsolete.
+            UsageError: there is none, it is being created, has failed, or is obsolete.
         """
         return self._change_sets.get((stack.arn, change_set), lambda: self._change_set(stack, change_set))
 
@@ -164,16 +164,20 @@ class StackReader:
         template = template_of(self._cloudformation, stack.arn.name, ChangeSetName=change_set) if pages else None
         # An ARN is found whatever the stack's name is.
         if template is None or pages[0].get("StackId", str(stack.arn)) != str(stack.arn):
-            raise NoSuchChangeSetError(change_set, stack.arn.name)
+            what = f"Stack {stack.arn.name} has no change set {cut(change_set, 128)}."
+            raise UsageError(f"{what} Check the name, the region and the account.")
         first, changes = pages[0], (each for page in pages for each in page.get("Changes", ()))
         listed = [each["ResourceChange"] for each in changes if "ResourceChange" in each]
         reason = first.get("StatusReason", "")
         execution = first.get("ExecutionStatus", "")
         status = execution if execution.startswith(_OVER) else first["Status"]
         if status != "CREATE_COMPLETE" and (listed or not has_no_changes(reason)):
-            raise ChangeSetNotReadyError(change_set, status, reason)
-        parameters = Described.of(first.get("Parameters", ()))
-        names = {**parameters.names(template, hidden=SourceKind.CHANGING), **stack.names}
+            because = f" ({reason})" if reason else ""
+            raise UsageError(
+                f"Change set {change_set} is {status}{because}: there is nothing to check in it. Wait until it is "
+                "CREATE_COMPLETE, or create another one."
+            )
+        names = {**described_names(template, first, hidden=SourceKind.CHANGING), **stack.names}
         nested = {each["LogicalResourceId"]: each["ChangeSetId"] for each in listed if each.get("ChangeSetId")}
         resources = {each["LogicalResourceId"]: _change(each) for each in listed}
         return ChangeSet(StackVersion.of(template, names), resources, nested)

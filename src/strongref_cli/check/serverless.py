@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.macro.template import is_function, mapped
 from strongref.text import cut
-from strongref_cli.check.errors import UntransformableError
 from strongref_cli.check.unknown import Unknown, plain
 from strongref_manifests.text.template_writing import Bare
+from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> 
     """A template after the transform, given what `Ref` gives for parameters and pseudo parameters.
 
     Raises:
-        UntransformableError: the transform refuses the template.
+        UsageError: the transform refuses the template.
     """
     from boto3 import Session  # noqa: PLC0415 (it takes most of a second to import this, which few templates need)
     from samtranslator.model.exceptions import InvalidDocumentException  # noqa: PLC0415
@@ -59,7 +59,7 @@ def serverless(template: Mapping[str, Node], names: Mapping[str, Evaluated]) -> 
         for name, value in known.items():  # SAM may quote what a parameter is given.
             if len(value) >= _SECRET and not name.startswith("AWS::"):
                 causes = causes.replace(value, f"${{{name}}}")
-        raise UntransformableError(cut(causes, 500)) from None
+        raise UsageError(f"AWS::Serverless refuses the template: {cut(causes, 500)}") from None
     return {key: each for key, each in found.items() if key != "Transform"}
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.aws.clients import Clients
 from strongref_cli.install.errors import DeploymentFailedError
 from strongref_cli.install.plan import VERSION_OUTPUT, Action, FoundStack, InstallPlan
-from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader
+from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, change_set_parameters, parameter_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackEventTypeDef
+    from mypy_boto3_cloudformation.type_defs import StackEventTypeDef
 
     from strongref.untyped import Untyped
     from strongref_toolkit.session import ToolSession
@@ -49,7 +49,7 @@ class RegionStacks(CloudFormationReader):
             stack["StackId"],
             stack["StackStatus"],
             outputs.get(VERSION_OUTPUT),
-            {each["ParameterKey"]: each.get("ParameterValue", "") for each in stack.get("Parameters", ())},
+            parameter_values(stack),
             {each["Key"]: each["Value"] for each in stack.get("Tags", ())},
             template if isinstance(template, str) else "",  # botocore parses templates in JSON; ours is in YAML
             protected=bool(stack.get("EnableTerminationProtection")),
@@ -73,7 +73,7 @@ class RegionStacks(CloudFormationReader):
             TemplateURL=url,
             ChangeSetType="CREATE" if new else "UPDATE",
             Capabilities=_CAPABILITIES,
-            Parameters=[_parameter(key, value) for key, value in plan.parameters.items()],
+            Parameters=change_set_parameters(plan.parameters),
             Tags=[{"Key": key, "Value": value} for key, value in plan.tags.items()],
             **({"OnStackFailure": "DELETE"} if new else {}),
         )
@@ -121,9 +121,3 @@ class RegionStacks(CloudFormationReader):
 
     def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)
-
-
-def _parameter(name: str, value: str | None) -> ParameterTypeDef:
-    if value is None:
-        return {"ParameterKey": name, "UsePreviousValue": True}
-    return {"ParameterKey": name, "ParameterValue": value}

@@ -9,14 +9,13 @@ import pytest
 
 from strongref.contract.names import StackArn
 from strongref_cli.check.checking import StackCheck
-from strongref_cli.check.errors import NoSuchStackError
-from strongref_cli.check.parameters import Described
 from strongref_cli.check.reading import ChangeSet, DeployedStack
 from strongref_cli.check.report import Verdict
 from strongref_cli.check.stored import StoredStack
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import pseudo_parameters
 from strongref_toolkit.cloudformation import NESTED_STACK
+from strongref_toolkit.errors import UsageError
 from tests.support.builders import NETWORK, WEB, stack_arn, values
 from tests.support.checks import EU, STACK, Template, bucket, exporting, held_by, hold_output, stored, template, version
 
@@ -39,9 +38,7 @@ def deployed(
     arn: str, given: Template, nested: dict[str, str] | None = None, status: str = "UPDATE_COMPLETE"
 ) -> DeployedStack:
     parsed = StackArn.parse(arn)
-    return DeployedStack(
-        parsed, status, Described(), pseudo_parameters(parsed, exists=True), version(given), nested or {}
-    )
+    return DeployedStack(parsed, status, {}, pseudo_parameters(parsed, exists=True), version(given), nested or {})
 
 
 @dataclass
@@ -74,6 +71,9 @@ class Reader:
 
     def has_parameter(self, _name: str) -> bool:
         return True
+
+    def no_such_stack(self, name: str) -> UsageError:
+        return UsageError(name)
 
 
 def check(reader: Reader) -> StackCheck:
@@ -248,5 +248,5 @@ def test_a_stack_that_cloudformation_does_not_update_is_refused(status: str, ste
 
 
 def test_a_stack_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(NoSuchStackError):
+    with pytest.raises(UsageError, match="network"):
         check(Reader({})).deletion("network")

@@ -8,7 +8,7 @@ import pytest
 
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TooDeepError, TransformFailedError
-from strongref_cli.check.errors import UnexpandableLoopError, UntransformableError
+from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.expansion import expand
 from strongref_cli.check.serverless import SERVERLESS
 from strongref_cli.check.unknown import SourceKind, unknown_of
@@ -16,6 +16,7 @@ from strongref_cli.check.version import StackVersion
 from strongref_manifests.text.template_writing import Bare
 from strongref_manifests.text.templates import read
 from strongref_toolkit.cloudformation import NESTED_STACK
+from strongref_toolkit.errors import UsageError
 
 LOOPS = "AWS::LanguageExtensions"
 NAMES: dict[str, Any] = {"Names": ["One", "t-wo"], "AWS::Region": "eu-west-1"}
@@ -149,7 +150,7 @@ def test_serverless_resources_are_what_aws_makes_of_them() -> None:
     assert made["T"]["Properties"]["TableName"] == {"Ref": "Name"}
     assert function["Properties"]["CodeUri"] == "src/"
     broken = {"Type": "AWS::Serverless::Function", "Properties": {"Handler": "a.b", "CodeUri": "src/"}}
-    with pytest.raises(UntransformableError, match=r"refuses the template: .*\[F\] is invalid. .*Runtime"):
+    with pytest.raises(UsageError, match=r"refuses the template: .*\[F\] is invalid. .*Runtime"):
         expand({"Transform": SERVERLESS, "Resources": {"F": broken}}, NAMES)
 
 
@@ -215,7 +216,7 @@ def test_serverless_has_the_values_of_functions_that_language_extensions_know() 
 
 def test_what_serverless_refuses_shows_no_value_of_a_parameter() -> None:
     function = {**FUNCTION, "Properties": {**FUNCTION["Properties"], "AutoPublishAlias": {"Ref": "Alias"}}}
-    with pytest.raises(UntransformableError, match=r"AutoPublishAlias name \('\$\{Alias\}'\) must contain"):
+    with pytest.raises(UsageError, match=r"AutoPublishAlias name \('\$\{Alias\}'\) must contain"):
         expand({"Transform": SERVERLESS, "Resources": {"F": function}}, {**NAMES, "Alias": "/not-to-be-shown"})
 
 

@@ -73,6 +73,6 @@ def test_a_number_that_is_written_as_before_stays() -> None:
 
 def test_the_default_of_a_parameter_is_read_as_well() -> None:
     written = "Parameters: {A: {Type: String, Default: 010}, B: {Type: String, Default: 1.50}}"
-    names = new_names(read("x.yaml", f"{written}\nResources: {{}}").content, {}, None)
+    names = new_names(read("x.yaml", f"{written}\nResources: {{}}").content, {}, {})
     assert names["A"] == "8"
     assert isinstance(names["B"], Unknown)
