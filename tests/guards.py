@@ -793,7 +793,7 @@ GUARDS = (
     Guard(
         name="that a notice shows nothing of an Export's properties",
         file="layers/core/strongref/contract/notices.py",
-        function="_of_export",
+        function="of_export",
         find="event.logical_id",
         instead="str(event.properties)",
         tests=("tests/contract/test_notices.py",),
@@ -1280,7 +1280,7 @@ GUARDS = (
     Guard(
         name="the reads that make a refusal without a fence certain",
         file="layers/core/strongref/protocol/certain_refusal.py",
-        function="refuse_if_certain",
+        function="_look",
         find="_wait(ports, event, clock, arrived)",
         tests=("tests/protocol/test_certain_refusals.py",),
         must_fail=(

@@ -15,14 +15,11 @@ from strongref.contract.notices import (
     Notice,
     NoticeType,
     Observation,
-    change_refused,
     claim_released,
-    findings_reported,
+    of_export,
+    of_janitor,
     participant,
-    place_passed_over,
-    repairs_made,
-    values_kept,
-    values_propagated,
+    propagated_text,
 )
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
 from tests.support.notices import SCHEMA, check_schema, detail_of
@@ -46,12 +43,16 @@ STALE = Observation("stale-claim", SCOPE.parameter_name(Key("Alb/Arn")), (WEB,))
 HOLD = Observation("hold-impossible", "strongref-hold-111111111111-web-0123456789abcdef", (WEB,))
 
 ONE_OF_EACH: dict[NoticeType, Callable[[], Notice]] = {
-    NoticeType.CHANGE_REFUSED: lambda: change_refused(EVENT, [A._replace(change="changed")], "A cannot be changed."),
-    NoticeType.VALUES_PROPAGATED: lambda: values_propagated(EVENT, [A, B]),
-    NoticeType.VALUES_KEPT: lambda: values_kept(EVENT, [A]),
-    NoticeType.PLACE_PASSED_OVER: lambda: place_passed_over(EVENT, "eu-west-1 was left as it is."),
-    NoticeType.REPAIRS_MADE: lambda: repairs_made(ACCOUNT, "us-east-1", [STALE, STALE]),
-    NoticeType.FINDINGS_REPORTED: lambda: findings_reported(ACCOUNT, "us-east-1", [HOLD]),
+    NoticeType.CHANGE_REFUSED: lambda: of_export(
+        NoticeType.CHANGE_REFUSED, EVENT, [A._replace(change="changed")], "A cannot be changed."
+    ),
+    NoticeType.VALUES_PROPAGATED: lambda: of_export(NoticeType.VALUES_PROPAGATED, EVENT, [A, B], "A and B changed."),
+    NoticeType.VALUES_KEPT: lambda: of_export(NoticeType.VALUES_KEPT, EVENT, [A], "A stays."),
+    NoticeType.PLACE_PASSED_OVER: lambda: of_export(
+        NoticeType.PLACE_PASSED_OVER, EVENT, [], "eu-west-1 was left as it is."
+    ),
+    NoticeType.REPAIRS_MADE: lambda: of_janitor(NoticeType.REPAIRS_MADE, ACCOUNT, "us-east-1", [STALE, STALE]),
+    NoticeType.FINDINGS_REPORTED: lambda: of_janitor(NoticeType.FINDINGS_REPORTED, ACCOUNT, "us-east-1", [HOLD]),
     NoticeType.CLAIM_RELEASED: lambda: claim_released([A], BY, "web was deleted by hand"),
 }
 
@@ -82,7 +83,9 @@ def test_a_refusal_names_producer_request_values_and_importers() -> None:
 
 
 def test_a_propagation_names_every_stack_that_must_be_deployed_again_once() -> None:
-    notice = values_propagated(EVENT, [A, B, A._replace(region="ap-southeast-2", importers=(MANIFESTS,))])
+    changed = [A, B, A._replace(region="ap-southeast-2", importers=(MANIFESTS,))]
+    summary = propagated_text((each.key, each.importers) for each in changed)
+    notice = of_export(NoticeType.VALUES_PROPAGATED, EVENT, changed, summary)
     detail = detail_of(notice)
     assert [each["name"] for each in detail["importers"]] == ["shop", "web", "shop"]
     assert [each["kind"] for each in detail["importers"]] == ["stack", "stack", "manifests"]
@@ -107,9 +110,8 @@ def test_findings_name_what_the_parameters_name_says() -> None:
     }
     (unprotected,) = detail_of(ONE_OF_EACH[NoticeType.FINDINGS_REPORTED]())["findings"]
     assert unprotected.keys() == {"finding", "parameter", "stacks"}
-    record = detail_of(
-        repairs_made(ACCOUNT, "us-east-1", [Observation("orphaned", f"{SCOPE.path('records')}/Exports", ())])
-    )
+    orphaned = Observation("orphaned", f"{SCOPE.path('records')}/Exports", ())
+    record = detail_of(of_janitor(NoticeType.REPAIRS_MADE, ACCOUNT, "us-east-1", [orphaned]))
     assert record["findings"][0]["consumer"] == "web"
     assert "key" not in record["findings"][0]
 
@@ -140,9 +142,7 @@ MANY = [
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: change_refused(EVENT, MANY, "No. " * 500),
-        lambda: values_propagated(EVENT, MANY),
-        lambda: values_kept(EVENT, MANY),
+        lambda: of_export(NoticeType.CHANGE_REFUSED, EVENT, MANY, "No. " * 500),
         lambda: claim_released(MANY, BY, "because " * 500),
     ],
 )
@@ -156,7 +156,7 @@ def test_however_much_there_is_it_fits_and_says_how_much_is_missing(made: Callab
 
 
 def test_however_many_findings_there_are_they_fit() -> None:
-    notice = findings_reported(ACCOUNT, "us-east-1", [STALE] * 10_000)
+    notice = of_janitor(NoticeType.FINDINGS_REPORTED, ACCOUNT, "us-east-1", [STALE] * 10_000)
     detail = detail_of(notice)
     assert len(notice.body.encode()) <= DETAIL_LIMIT
     assert 0 < len(detail["findings"]) == 10_000 - detail["more"]["findings"]

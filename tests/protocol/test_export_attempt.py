@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import pytest
 
 from strongref.contract.record import RequestStamp, part_name
-from strongref.errors import StoreError, UndecryptableError
+from strongref.errors import InvocationTimeoutError, UndecryptableError
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.export_attempt import ExportAttempt, plans_for
 from strongref.protocol.lag import MustWaitError
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from strongref.contract.notices import Notice
     from strongref.contract.record import Record
     from strongref.contract.response import Response
+    from strongref.errors import StrongRefError
     from tests.support.cloudformation.requests import ResourceRequest
 
 
@@ -142,7 +143,7 @@ def test_a_creation_does_not_go_on_without_waiting_where_the_index_names_a_place
 @pytest.mark.parametrize("before", [True, False])
 def test_a_plan_without_instructions_writes_nothing(before: bool) -> None:
     acting = replace(attempt(World().places()), may_have_written=before)
-    acting._apply((), (), Phase.UPDATE)
+    acting._apply((), Phase.UPDATE)
     assert acting.may_have_written is before
 
 
@@ -150,7 +151,8 @@ def test_the_index_is_written_behind_the_fences_that_stand(monkeypatch: pytest.M
     world, lease, clocks = World(), FakeClock(), list[object]()
     monkeypatch.setattr(EventPlaces, "name", lambda _places, _phase, _planned, clock: clocks.append(clock))
     fenced = FencedStore(world.cloud.stores(US, lease), lease)
-    attempt(world.places())._apply([ExportPlan(SCOPE)], [Snapshot(fenced, at(IN_US), stock(), (), {})], Phase.UPDATE)
+    found = Snapshot(fenced, at(IN_US), stock(), (), {})
+    attempt(world.places())._apply([(found, ExportPlan(SCOPE))], Phase.UPDATE)
     assert clocks == [lease]
 
 
@@ -161,7 +163,7 @@ def test_what_only_creates_touches_nothing_that_has_appeared_meanwhile() -> None
     found = Snapshot(FencedStore(world.cloud.stores(US, clock), clock), at(IN_US), stock(), (), {})
     creating = ExportPlan(SCOPE, (Create(KEY, A[KEY], places.wanted.export.tags),))
     with pytest.raises(MustWaitError):
-        attempt(places)._apply([creating], [found], Phase.CREATE, lambda: (None, False))
+        attempt(places)._apply([(found, creating)], Phase.CREATE, lambda: (None, False))
     assert ([*world.cloud.values(US).values()], clock.slept) == (["theirs"], [])
 
 
@@ -171,7 +173,7 @@ def test_a_rollback_that_overrides_no_claim_is_one_whatever_dates_say(changed: d
     places = World(ROLLING_BACK, ROLLING_BACK, changed).places()
     found = Snapshot(cast("Any", None), at(IN_US), stock(A, others={"Other": record(A="2")}), (KEY,), {KEY: ours()})
     for phase, is_refused in ((Phase.ROLLBACK, False), (Phase.UPDATE, True)):
-        (plan,) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
+        ((_, plan),) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
         assert bool(plan.refusals) is is_refused
 
 
@@ -180,7 +182,7 @@ def test_only_a_rollback_goes_by_what_the_former_properties_ask_for(phase: Phase
     places = World(changed=SENT).places(OnChange="propagate")
     stored = stock(values(A="0"), record(A="0"))
     found = Snapshot(cast("Any", None), at(IN_US), stored, (KEY,), {KEY: ours(by=(WEB,))})
-    (plan,) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
+    ((_, plan),) = plans_for(places.event, places.wanted, phase, [found], places.ports.stacks)
     assert bool(plan.refusals) is is_refused
 
 
@@ -209,22 +211,37 @@ def test_a_record_that_the_update_had_not_begun_to_write_is_marked(
     places, clock = world.places(), world.cloud.clock
     places.event = places.event if dated else replace(places.event, requested=None)
     fenced = FencedStore(world.cloud.stores(US, clock), clock)
-    attempt(places)._mark_untouched(Snapshot(fenced, at(IN_US), stock(mine=own), (), {}))
+    stored = replace(stock(mine=own), why=LOCKED)
+    attempt(places)._mark_untouched([Snapshot(fenced, at(IN_US), stored, (), {})])
     assert (world.cloud.texts(US) != before) is is_marked
     assert ('"untouched":true' in world.cloud.texts(US).get(HEAD[1:], "")) is is_marked
 
 
-@pytest.mark.parametrize("begun", [True, False])
-def test_only_what_the_update_had_not_begun_to_write_is_marked_when_it_fails(begun: bool) -> None:
-    world = World()
+@pytest.mark.parametrize(
+    ("status", "error", "begun", "is_marked"),
+    [
+        pytest.param(UPDATING, out(), False, True, id="not begun"),
+        pytest.param(UPDATING, out(), True, False, id="begun"),
+        pytest.param(ROLLING_BACK, out(), False, False, id="a rollback"),
+        pytest.param(UPDATING, InvocationTimeoutError(), False, False, id="goes on in another invocation"),
+    ],
+)
+def test_only_what_the_update_had_not_begun_to_write_is_marked_when_it_fails(
+    monkeypatch: pytest.MonkeyPatch, status: str, error: StrongRefError, begun: bool, is_marked: bool
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    world = World(status)
     world.export(US, "1")
     places, clock = world.places(), world.cloud.clock
     stored = replace(stock(mine=replace(record(A="1"), last=LATER)), why=LOCKED)
     found = Snapshot(FencedStore(world.cloud.stores(US, clock), clock), at(IN_US), stored, (), {})
-    failing = replace(attempt(places), _begun=[found] if begun else [])
-    with pytest.raises(StoreError), failing._marked_untouched([found]):
-        raise out()
-    assert ('"untouched":true' in world.cloud.texts(US)[HEAD[1:]]) is not begun
+    monkeypatch.setattr(ExportAttempt, "_read_completely", lambda *_: [found])
+    monkeypatch.setattr(ExportAttempt, "_apply", fail)
+    with pytest.raises(type(error)):
+        replace(attempt(places), _begun=[found] if begun else []).carry_out([])
+    assert ('"untouched":true' in world.cloud.texts(US)[HEAD[1:]]) is is_marked
 
 
 def test_what_was_withdrawn_before_is_not_reported_as_kept_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_what_a_failed_create_leaves_behind_is_found(monkeypatch: pytest.MonkeyP
     def finished(error: StrongRefError, _physical_id: str) -> StrongRefError:
         return error
 
-    monkeypatch.setattr("strongref.protocol.export_attempt.PartialCreateError", finished)
+    monkeypatch.setattr("strongref.protocol.exports.PartialCreateError", finished)
     assert "in the end: /strongref/exports/" in found(CREATE, "denied")
 
 

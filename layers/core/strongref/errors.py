@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+D = TypeVar("D")
+T = TypeVar("T")
 
 TAG_LIMIT = 50
 """Tags of one parameter (AWS: AddTagsToResource)."""
@@ -52,6 +58,16 @@ class PartialCreateError(StrongRefError):
 
 class UnfinishedError(StrongRefError):
     """The invocation ran out of time: there is more to do, and another invocation can continue."""
+
+
+def or_else(attempt: Callable[[], T], otherwise: D) -> T | D:
+    """What an attempt returns; something else if it fails. Raises `UnfinishedError`: another invocation can go on."""
+    try:
+        return attempt()
+    except UnfinishedError:
+        raise
+    except StrongRefError:
+        return otherwise
 
 
 class InvocationTimeoutError(UnfinishedError):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.arns import Arn
 from strongref.contract.names import ExportScope, Key, Producer
-from strongref.refusals import ExportsKeptError, InUse
 from strongref.text import MANIFEST_SET, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
@@ -83,38 +82,30 @@ class Observation(NamedTuple):
     stacks: tuple[str, ...]  # the ARNs of the stacks concerned
 
 
-def change_refused(event: Event, values: Sequence[ImportedValue], reason: str) -> Notice:
-    """Imported values were to be changed or dropped, and nothing was done; the stack's events say the same reason."""
-    return _of_export(NoticeType.CHANGE_REFUSED, event, values, reason)
+def of_export(kind: NoticeType, event: Event, values: Sequence[ImportedValue], summary: str) -> Notice:
+    """What an event of an Export did to imported values, or was refused to do; the stack's events say the same."""
+    fixed = {
+        "summary": cut(summary, REASON_LIMIT),
+        "producer": _producer(event.stack_arn.producer) | {"id": event.stack},
+        "export": event.logical_id,
+        "request": {"id": event.request_id, "type": event.request_type.value},
+    }
+    return Notice(kind, _fitted(fixed, _lists(values)), (event.stack,))
 
 
-def values_propagated(event: Event, values: Sequence[ImportedValue]) -> Notice:
-    """Imported values were changed, as `OnChange: propagate` asks."""
-    summary = propagated_text((each.key, each.importers) for each in values)
-    return _of_export(NoticeType.VALUES_PROPAGATED, event, values, summary)
+_BY_JANITOR = {
+    NoticeType.REPAIRS_MADE: "The janitor repaired {} in {} ({}).",
+    NoticeType.FINDINGS_REPORTED: "The janitor found {} in {} ({}). A person must decide what to do.",
+}
 
 
-def values_kept(event: Event, values: Sequence[ImportedValue]) -> Notice:
-    """Imported values were withdrawn, and stay for their importers."""
-    kept = [InUse(each.key, "kept", each.importers) for each in values]
-    return _of_export(NoticeType.VALUES_KEPT, event, values, str(ExportsKeptError(kept)))
-
-
-def place_passed_over(event: Event, reason: str) -> Notice:
-    """A region was left as it is; the stack's events say the same reason."""
-    return _of_export(NoticeType.PLACE_PASSED_OVER, event, [], reason)
-
-
-def repairs_made(account: str, region: str, found: Sequence[Observation]) -> Notice:
-    """The janitor of an account and region repaired this."""
-    summary = f"The janitor repaired {_counted(found)} in {region} ({account})."
-    return _of_janitor(NoticeType.REPAIRS_MADE, account, region, found, summary)
-
-
-def findings_reported(account: str, region: str, found: Sequence[Observation]) -> Notice:
-    """The janitor of an account and region found this, and it needs a person."""
-    summary = f"The janitor found {_counted(found)} in {region} ({account}). A person must decide what to do."
-    return _of_janitor(NoticeType.FINDINGS_REPORTED, account, region, found, summary)
+def of_janitor(kind: NoticeType, account: str, region: str, found: Sequence[Observation]) -> Notice:
+    """What the janitor of an account and region repaired, or what it found that needs a person."""
+    counts = Counter(each.finding for each in found)
+    counted = some(f"{finding} ({number})" for finding, number in sorted(counts.items()))
+    summary = cut(_BY_JANITOR[kind].format(counted, region, account), REASON_LIMIT)
+    fixed = {"summary": summary, "account": account, "region": region}
+    return Notice(kind, _fitted(fixed, {"findings": [_observed(each) for each in found]}))
 
 
 def claim_released(values: Sequence[ImportedValue], by: str, reason: str) -> Notice:
@@ -142,21 +133,6 @@ def propagated_text(changed: Iterable[tuple[Key, Iterable[str]]]) -> str:
         f"{brief(keys)} changed while imported by {some(sorted(importers), 5)}. Deploy these with another Revision of "
         "their Import to pick up the new value."
     )
-
-
-def _of_export(kind: NoticeType, event: Event, values: Sequence[ImportedValue], summary: str) -> Notice:
-    fixed = {
-        "summary": cut(summary, REASON_LIMIT),
-        "producer": _producer(event.stack_arn.producer) | {"id": event.stack},
-        "export": event.logical_id,
-        "request": {"id": event.request_id, "type": event.request_type.value},
-    }
-    return Notice(kind, _fitted(fixed, _lists(values)), (event.stack,))
-
-
-def _of_janitor(kind: NoticeType, account: str, region: str, found: Sequence[Observation], summary: str) -> Notice:
-    fixed = {"summary": cut(summary, REASON_LIMIT), "account": account, "region": region}
-    return Notice(kind, _fitted(fixed, {"findings": [_observed(each) for each in found]}))
 
 
 def _lists(values: Sequence[ImportedValue]) -> dict[str, list[object]]:
@@ -206,11 +182,6 @@ def _observed(found: Observation) -> dict[str, object]:
     if scope:
         told |= {"producer": _producer(scope.producer), "consumer": scope.consumer}
     return told | {"key": scope.key(found.parameter)} if scope and tree == "exports" else told
-
-
-def _counted(found: Sequence[Observation]) -> str:
-    counts = Counter(each.finding for each in found)
-    return f"{some(f'{kind} ({count})' for kind, count in sorted(counts.items()))}"
 
 
 def _fitted(fixed: Mapping[str, object], lists: Mapping[str, list[object]]) -> dict[str, object]:

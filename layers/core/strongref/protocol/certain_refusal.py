@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import Key, owner_tag
 from strongref.contract.requests import OnChange
-from strongref.errors import StrongRefError, UnfinishedError
+from strongref.errors import or_else
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.export_attempt import check_not_refused, plans_for
 from strongref.protocol.fences import live_fence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.contract.event import Event
+    from strongref.protocol.export_attempt import Planned
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Store
@@ -49,17 +50,8 @@ def refuse_if_certain(ports: Ports, event: Event, wanted: ExportEvent, clock: Cl
     Raises:
         ExportsInUseError: it is. Otherwise nothing is done.
     """
-    arrived = clock.now()
-    try:
-        if wanted.rewrite or not (_seems_claimed(ports, wanted, clock) and _is_updating(ports, event)):
-            return
-        _wait(ports, event, clock, arrived)
-        found = _look(ports, event, wanted, clock)
-    except UnfinishedError:
-        raise
-    except StrongRefError:  # The look behind the fences says what is wrong.
-        return
-    check_not_refused(ports, event, found)
+    # If it fails, the look behind the fences says what is wrong.
+    check_not_refused(ports, event, or_else(partial(_look, ports, event, wanted, clock), []))
 
 
 def _seems_claimed(ports: Ports, wanted: ExportEvent, clock: Clock) -> bool:
@@ -115,8 +107,12 @@ def _wait(ports: Ports, event: Event, clock: Clock, arrived: datetime) -> None:
         clock.sleep(left)
 
 
-def _look(ports: Ports, event: Event, wanted: ExportEvent, clock: Clock) -> list[tuple[Snapshot, ExportPlan]]:
+def _look(ports: Ports, event: Event, wanted: ExportEvent, clock: Clock) -> list[Planned]:
     """What is found in every place with its plan; nothing where a fence has to decide."""
+    arrived = clock.now()
+    if wanted.rewrite or not (_seems_claimed(ports, wanted, clock) and _is_updating(ports, event)):
+        return []
+    _wait(ports, event, clock, arrived)
     fenced = [FencedStore(ports.stores(each.region, clock), clock) for each in wanted.destinations]
     # Before everything else: what another Export has written behind its fence can be read when the fence is gone.
     if any(live_fence(at.store, each.scope, clock) for at, each in zip(fenced, wanted.destinations, strict=True)):
@@ -125,8 +121,7 @@ def _look(ports: Ports, event: Event, wanted: ExportEvent, clock: Clock) -> list
     if not _is_updating(ports, event):
         return []
     snapshots = read_behind_fences(fenced, wanted.destinations, wanted.export, inspector, wanted.rewrite)
-    plans = plans_for(event, wanted, Phase.UPDATE, snapshots, ports.stacks)
-    found = list(zip(snapshots, plans, strict=True))
+    found = plans_for(event, wanted, Phase.UPDATE, snapshots, ports.stacks)
     is_listed = any(_listed(inspector, *each) for each in found)
     return found if is_listed and all(_is_settled(event, wanted, each) for each in snapshots) else []
 

@@ -6,7 +6,6 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 
 from __future__ import annotations
 
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,14 +14,9 @@ from typing import TYPE_CHECKING
 from strongref.contract import notices
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
+from strongref.contract.notices import NoticeType
 from strongref.contract.record import as_untouched, part_name
-from strongref.errors import (
-    OutdatedRequestError,
-    PartialCreateError,
-    StrongRefError,
-    UnfinishedError,
-    UnreadableRecordError,
-)
+from strongref.errors import OutdatedRequestError, StrongRefError, UnfinishedError, UnreadableRecordError, or_else
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.executor import PlanExecutor
@@ -76,18 +70,6 @@ class ExportAttempt:
     _early: list[Snapshot] = field(default_factory=list)  # what was read before the first fences were put up
     _installed: dict[str, bool] = field(default_factory=dict)  # by region, whether strongref is
 
-    @contextmanager
-    def leftovers_reported(self) -> Iterator[None]:
-        """Make a `PartialCreateError` of what fails a Create that may have written, so that its Delete looks for it."""
-        try:
-            yield
-        except UnfinishedError:
-            raise
-        except StrongRefError as error:
-            if self.may_have_written and self.event.request_type is RequestType.CREATE:
-                raise PartialCreateError(error, self.wanted.response.physical_id) from error
-            raise
-
     def carry_out(self, fenced: list[FencedStore]) -> ExportResult:
         """Read, plan, apply.
 
@@ -100,21 +82,25 @@ class ExportAttempt:
         phase = phase_of(self.event.request_type, partial(stacks.by_arn, self.event.stack))
         if self.places.unreached:
             self.places.check(phase, clock)
-        plans = plans_for(self.event, self.wanted, phase, snapshots, stacks)
-        with self._marked_untouched(snapshots) if phase is Phase.UPDATE else nullcontext():
-            check_not_refused(self.ports, self.event, list(zip(snapshots, plans, strict=True)))
-            if any(plan.instructions for plan in plans) and is_given_up(self.event, stacks):
+        planned = plans_for(self.event, self.wanted, phase, snapshots, stacks)
+        try:
+            check_not_refused(self.ports, self.event, planned)
+            if any(plan.instructions for _, plan in planned) and is_given_up(self.event, stacks):
                 raise OutdatedRequestError(self.event.logical_id)
-            self._apply(plans, snapshots, phase)
+            self._apply(planned, phase)
+        except StrongRefError as error:
+            if phase is Phase.UPDATE and not isinstance(error, UnfinishedError):
+                self._mark_untouched(snapshots)
+            raise
         kept = [
             InUse(key, "kept", importers)
-            for snapshot, plan in zip(snapshots, plans, strict=True)
+            for snapshot, plan in planned
             for key, importers in plan.kept.items()
             if not snapshot.destination.is_residual or key in snapshot.stored.recorded
         ]
         if phase is Phase.CLEANUP and kept:
             raise ExportsKeptError(kept)
-        changed = [each for plan in plans for each in plan.propagated.items()]
+        changed = [each for _, plan in planned for each in plan.propagated.items()]
         reasons = [notices.propagated_text(changed)] if changed else []
         reasons += [str(ExportsKeptError(kept))] if kept else []
         if phase is Phase.ROLLBACK:
@@ -129,7 +115,7 @@ class ExportAttempt:
         passed = {at.region: error for at, error in self.places.unreached if not at.is_residual}
         texts = [str(PassedOverError(region, why)) for region, why in passed.items()]
         if texts:
-            self.ports.notify(notices.place_passed_over(self.event, " ".join(texts)))
+            self.ports.notify(notices.of_export(NoticeType.PLACE_PASSED_OVER, self.event, [], " ".join(texts)))
         return texts
 
     def warning(self, done: ExportResult) -> str:
@@ -160,14 +146,13 @@ class ExportAttempt:
 
     def read_early(self) -> None:
         """Read for `create_without_waiting` before the fences are put up, while the event is being verified."""
-        try:
+
+        def read() -> list[Snapshot]:
             at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
             looks = [partial(self._is_installed, region) for region in self._others(self.places.visited)]
-            self._early = call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
-        except UnfinishedError:
-            raise
-        except StrongRefError:  # It is read again.
-            self._early = []
+            return call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
+
+        self._early = or_else(read, [])  # It is read again.
 
     def create_without_waiting(self, fenced: list[FencedStore], look: FirstLook) -> ExportResult:
         """Carry out what only creates, from reads that may lag: whatever they say, what exists is not touched.
@@ -184,11 +169,11 @@ class ExportAttempt:
             early = self._early if is_fresh else []
             snapshots = [replace(each, fenced=at) for each, at in zip(early, fenced, strict=False)]
             snapshots = snapshots or self._read(fenced, fenced[0].clock)
-            plans = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
-            creating = [plan for each in plans if (plan := each.as_creation())]
-            if len(creating) < len(plans) or any(snapshot.inspected for snapshot in snapshots):
+            planned = plans_for(self.event, self.wanted, Phase.CREATE, snapshots, self.ports.stacks)
+            creating = [(snapshot, plan) for snapshot, each in planned if (plan := each.as_creation())]
+            if len(creating) < len(planned) or any(snapshot.inspected for snapshot in snapshots):
                 raise MustWaitError
-            self._apply(creating, snapshots, Phase.CREATE, look)
+            self._apply(creating, Phase.CREATE, look)
         except UnfinishedError:
             raise
         except StrongRefError:
@@ -219,46 +204,35 @@ class ExportAttempt:
         self.may_have_written = self.may_have_written or bool(own)
         return found
 
-    @contextmanager
-    def _marked_untouched(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
+    def _mark_untouched(self, snapshots: Iterable[Snapshot]) -> None:
         """Mark records that cannot be read where this Update fails before it began to write them, for its rollback."""
-        try:
-            yield
-        except UnfinishedError:
-            raise
-        except StrongRefError:
-            for each in snapshots:
-                if each.stored.why and each not in self._begun:
-                    self._mark_untouched(each)
-            raise
+        for each in snapshots:
+            if not each.stored.why or each in self._begun:
+                continue
+            name, store = part_name(each.destination.scope, self.event.logical_id, 0), each.fenced.store
+            own = each.stored.own
+            is_later = own is not None and (self.event.stamp is None or own.last != self.event.stamp)
+            try:
+                head = store.get([name]).get(name)
+                if is_later and head and (text := as_untouched(head.text)):
+                    store.overwrite(name, head.type, text)
+            except StrongRefError as error:  # The update's own reason is what its user has to see.
+                logger.warning("A record could not be marked", extra={"parameter": name, "error": str(error)})
 
-    def _mark_untouched(self, snapshot: Snapshot) -> None:
-        name, own = part_name(snapshot.destination.scope, self.event.logical_id, 0), snapshot.stored.own
-        is_later = own is not None and (self.event.stamp is None or own.last != self.event.stamp)
-        store = snapshot.fenced.store
-        try:
-            head = store.get([name]).get(name)
-            if is_later and head and (text := as_untouched(head.text)):
-                store.overwrite(name, head.type, text)
-        except StrongRefError as error:  # The update's own reason is what its user has to see.
-            logger.warning("A record could not be marked", extra={"parameter": name, "error": str(error)})
-
-    def _apply(
-        self, plans: Sequence[ExportPlan], snapshots: Sequence[Snapshot], phase: Phase, look: FirstLook | None = None
-    ) -> None:
+    def _apply(self, planned: Sequence[Planned], phase: Phase, look: FirstLook | None = None) -> None:
         """Carry the plans out: destinations that are published to before those that are left. With a `look`, create."""
-        self.may_have_written = self.may_have_written or any(plan.instructions for plan in plans)
+        self.may_have_written = self.may_have_written or any(plan.instructions for _, plan in planned)
         export, lag = self.wanted.export, self.ports.lag
-        clock = snapshots[0].fenced.clock if snapshots else self.clock
-        planned = [(each.destination, plan) for each, plan in zip(snapshots, plans, strict=True)]
+        clock = planned[0][0].fenced.clock if planned else self.clock
+        placed = [(at.destination, plan) for at, plan in planned]
         self.places.has_begun = True
         if look:
-            self.places.create(planned, look)
+            self.places.create(placed, look)
         elif self.event.request_type is not RequestType.DELETE:
-            self.places.name(phase, planned, clock)
+            self.places.name(phase, placed, clock)
         recorded: list[Planned] = []
         works: list[tuple[PlanExecutor, Snapshot, ExportPlan]] = []
-        for at, plan in zip(snapshots, plans, strict=True):
+        for at, plan in planned:
             writer, begins = PatientWriter(at.fenced.store, at.fenced.clock, lag), partial(self._begun.append, at)
             works.append((PlanExecutor(writer, export, begins, partial(recorded.append, (at, plan))), at, plan))
         try:
@@ -278,43 +252,38 @@ class ExportAttempt:
                 # A record may name many keys that its Create never stored. Names that the plan saw are deleted first;
                 # then those that may be hidden, as long as there is time. No call of the Create is in flight: its
                 # fence would still exist.
-                if not all(self.places.is_done(at.destination) for at in snapshots):
+                if not all(self.places.is_done(at) for at, _ in placed):
                     raise
                 clock = self.clock
         finally:
-            if any(plan.overrides_claims for plan in plans):
+            if any(plan.overrides_claims for _, plan in planned):
                 for notice in notices_of_overrides(self.event, recorded):
                     self.ports.notify(notice)
-        if not all(at.wanted for at, _ in planned):
-            self.places.remove(zip(snapshots, plans, strict=True), clock)
+        if not all(at.wanted for at, _ in placed):
+            self.places.remove(planned, clock)
 
 
 def plans_for(
     event: Event, wanted: ExportEvent, phase: Phase, snapshots: Sequence[Snapshot], stacks: Stacks
-) -> list[ExportPlan]:
-    """A plan for every destination.
+) -> list[Planned]:
+    """What was found in every place, with a plan for it.
 
     A plan of a rollback that overrides claims counts only for the rollback's own event: this may be a second delivery
     of it, or of the update that failed.
     """
     failed = wanted.former.on_change if wanted.former and phase is Phase.ROLLBACK else None
     policy = claim_policy(phase, wanted.on_change, failed)
-    plans = [
-        ExportPlan(each.destination.scope)
-        if phase is Phase.ROLLBACK and each.left(wanted.former)
+    planned: list[Planned] = []
+    for each in snapshots:
+        at, is_left = each.destination, phase is Phase.ROLLBACK and each.left(wanted.former)
         # What is left of a place that was dropped, or forgotten, is withdrawn: that was decided before.
-        else each.plan(
-            wanted.export,
-            policy | ClaimPolicy.KEEP if each.destination.is_residual else policy,
-            wanted.rewrite,
-            event.stamp,
-        )
-        for each in snapshots
-    ]
-    overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for plan in plans)
+        here = policy | ClaimPolicy.KEEP if at.is_residual else policy
+        plan = ExportPlan(at.scope) if is_left else each.plan(wanted.export, here, wanted.rewrite, event.stamp)
+        planned.append((each, plan))
+    overrides = phase is Phase.ROLLBACK and any(plan.overrides_claims for _, plan in planned)
     if overrides and is_superseded(event, stacks):
         return plans_for(event, wanted, Phase.UPDATE, snapshots, stacks)
-    return plans
+    return planned
 
 
 def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) -> None:
@@ -331,7 +300,7 @@ def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) ->
             if isinstance(each, ExportsInUseError)
             for use in each.in_use
         ]
-        ports.notify(notices.change_refused(event, in_use, str(refusal)))
+        ports.notify(notices.of_export(NoticeType.CHANGE_REFUSED, event, in_use, str(refusal)))
     if refusal:
         raise refusal
 
@@ -343,14 +312,16 @@ def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[
     however many invocations work on the event.
     """
     if changed := [each for snapshot, plan in recorded for each in _imported(snapshot, plan, plan.propagated)]:
-        yield notices.values_propagated(event, changed)
+        summary = notices.propagated_text((each.key, each.importers) for each in changed)
+        yield notices.of_export(NoticeType.VALUES_PROPAGATED, event, changed, summary)
     if kept := [
         each
         for snapshot, plan in recorded
         for each in _imported(snapshot, plan, plan.kept)
         if snapshot.stored.lost or each.key in snapshot.stored.recorded
     ]:
-        yield notices.values_kept(event, kept)
+        summary = str(ExportsKeptError([InUse(each.key, "kept", each.importers) for each in kept]))
+        yield notices.of_export(NoticeType.VALUES_KEPT, event, kept, summary)
 
 
 def _imported(snapshot: Snapshot, plan: ExportPlan, values: Mapping[Key, Importers]) -> Iterator[notices.ImportedValue]:

@@ -91,10 +91,9 @@ class ExportEvent:
         entry = IndexEntry(self.export.stack)
         try:
             entry = ExportIndex(ports.stores(producer.region, clock), self.export).read()
-        except UnfinishedError:
-            raise
-        except StrongRefError:  # It is needed for more only where the places themselves are not known.
-            if self.unclear_regions:
+        except StrongRefError as error:
+            # It is needed for more only where the places themselves are not known.
+            if self.unclear_regions or isinstance(error, UnfinishedError):
                 raise
         named = sorted(place for place in entry.places if place.account == producer.account)
         found = [(place.region, ExportScope(place.consumer, producer)) for place in named]

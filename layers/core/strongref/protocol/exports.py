@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.index import IndexEntry
-from strongref.errors import BadRequestError, StoreError
+from strongref.errors import BadRequestError, PartialCreateError, StoreError, StrongRefError, UnfinishedError
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_attempt import ExportAttempt
 from strongref.protocol.export_event import ExportEvent
@@ -69,27 +69,30 @@ class Exporter:
         attempt = ExportAttempt(self.ports, event, wanted, clock, now, may_have_written=continues, places=places)
         creates = event.request_type is RequestType.CREATE and not continues
         is_prompt = now < (event.requested or now) + LATE_DELIVERY
-        with attempt.leftovers_reported():
-            if creates and is_prompt and self.ports.lag.seconds:
-                attempt.read_early()
-            done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
+        done = self._carry_out(attempt, holder, at_first=creates and is_prompt)
         reasons = filter(None, (done.reason, attempt.warning(done)))
         return wanted.responded([each.stored for each in done.snapshots], " ".join(reasons))
 
     def _carry_out(self, attempt: ExportAttempt, holder: FenceHolder, *, at_first: bool) -> ExportResult:
         """Carry out the event behind fences in every place that can be reached."""
-        while True:
-            sites = [(each.region, each.scope) for each in attempt.places.visited]
-            first = attempt.create_without_waiting if at_first else None
-            try:
-                if sites:
-                    return behind_fences(
-                        self.ports, attempt.clock, sites, holder, attempt.carry_out, without_waiting=first
-                    )
-                self.ports.lag.settle(attempt.clock)
-                return attempt.carry_out([])
-            except StoreError as error:
-                attempt.places.go_on_without(error)
+        ports, clock, first = self.ports, attempt.clock, attempt.create_without_waiting if at_first else None
+        try:
+            if at_first and ports.lag.seconds:
+                attempt.read_early()
+            while True:
+                sites = [(each.region, each.scope) for each in attempt.places.visited]
+                try:
+                    if sites:
+                        return behind_fences(ports, clock, sites, holder, attempt.carry_out, without_waiting=first)
+                    ports.lag.settle(clock)
+                    return attempt.carry_out([])
+                except StoreError as error:
+                    attempt.places.go_on_without(error)
+        except StrongRefError as error:
+            has_left = attempt.may_have_written and attempt.event.request_type is RequestType.CREATE
+            if has_left and not isinstance(error, UnfinishedError):
+                raise PartialCreateError(error, attempt.wanted.response.physical_id) from error
+            raise
 
     def _check_service_timeout(self, event: Event, clock: Clock) -> None:
         """Refuse a Create or an Update that CloudFormation does not wait for long enough; a rollback must go on."""

@@ -19,7 +19,7 @@ from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_t
 from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
 from strongref.contract.unclaimed import Unclaimed
-from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError
+from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError, or_else
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
@@ -196,15 +196,14 @@ class Importer:
 
     def _is_rollback(self, event: Event, clock: Clock) -> bool:
         """Whether this is a rollback's own event for certain, not a second delivery of the Update that failed."""
-        try:
+
+        def look() -> bool:
             if self._policy(event, clock) is not ImportPolicy.CLAIM_UNHELD:
                 return False
             self.ports.lag.settle(clock)  # The Update ended before its rollback began.
             return not is_superseded(event, self.ports.stacks)
-        except UnfinishedError:
-            raise
-        except StrongRefError:
-            return False
+
+        return or_else(look, False)
 
     def _limited(self, event: Event, clock: Clock) -> Clock:
         """The clock of a normal import. The last invocation for an Update keeps time for the case of a rollback."""
@@ -215,17 +214,10 @@ class Importer:
         return Until(clock, now + timedelta(seconds=left - min(ROLLBACK_SECONDS, left / 2)))
 
     def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
-        if scope.producer.account != event.stack_arn.account:
-            return
-        store = self.ports.stores(event.stack_arn.region, clock)
-        try:
-            expected = any(record.hold for record in RecordedExports.read(store, scope).records.values())
-        except UnfinishedError:
-            raise
-        except StrongRefError:  # Reading them is for the hold only, which must not fail a Delete.
-            expected = True
-        stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
-        HoldKeeper(self.ports, clock, stack).remove(expected=expected)
+        if keeper := self._holds(event, generation, scope, clock):
+            read = partial(RecordedExports.read, self.ports.stores(event.stack_arn.region, clock), scope)
+            # Reading them is for the hold only, which must not fail a Delete.
+            keeper.remove(expected=or_else(lambda: any(each.hold for each in read().records.values()), True))
 
     def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:

@@ -66,11 +66,9 @@ class TagInspector:
         for key in keys:
             try:
                 found |= self.inspect_in_scope(store, scope, [key])
-            except UnfinishedError:
-                raise
             except StrongRefError as error:
                 unread[scope.parameter_name(key)] = error
-                if len(unread) > 1 and not found:
+                if isinstance(error, UnfinishedError) or (len(unread) > 1 and not found):
                     raise
         self.unread |= unread
         return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX, Place, index_name, read_index
 from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, StackArn, claim_tag
-from strongref.contract.notices import Notice, Observation, findings_reported, repairs_made
+from strongref.contract.notices import Notice, NoticeType, Observation, of_janitor
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
 from strongref.contract.unclaimed import UNCLAIMED, Unclaimed
@@ -400,14 +400,15 @@ def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportSc
 
 def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[Notice]:
     """What to report about findings: one notice for what was repaired, and one for what needs a person."""
-    for resolution, notice in ((Resolution.REPAIRED, repairs_made), (Resolution.REPORTED, findings_reported)):
+    kinds = {Resolution.REPAIRED: NoticeType.REPAIRS_MADE, Resolution.REPORTED: NoticeType.FINDINGS_REPORTED}
+    for resolution, kind in kinds.items():
         found = [
             Observation(each.kind.value, each.parameter, each.stacks)
             for each in findings
             if each.kind.resolution is resolution
         ]
         if found:
-            yield notice(account, region, found)
+            yield of_janitor(kind, account, region, found)
 
 
 def report(region: str, progress: JanitorProgress) -> None:

@@ -7,11 +7,12 @@ removes places without a record, and the entries of deleted stacks.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
 from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
-from strongref.errors import NewerFormatError, StoreError, StrongRefError, UnfinishedError
+from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.findings import Finding, FindingType
@@ -81,12 +82,8 @@ class IndexTender:
         place, path = Place(self.account, self.region, scope.consumer), f"{INDEX}/{scope.producer.stack}/"
         if scope.producer.account != self.account:
             return set()
-        try:
-            listed = self._listed(scope.producer.region)
-        except UnfinishedError:
-            raise
-        except StrongRefError:  # It is reported where it is compared with the records.
-            return set()
+        # What cannot be listed is reported where it is compared with the records.
+        listed = or_else(partial(self._listed, scope.producer.region), {})
         left = {at for at, each in listed.items() if at[0].startswith(path) and place in each.dropped}
         return {(index_of(name)[1], arn) for name, arn in left if (info := first.info(arn)) and info.at_rest}
 

@@ -188,14 +188,8 @@ def with_named(snapshots: Sequence[Snapshot], export: ExportIdentity, read: Call
     ]
     if not unclear:
         return list(snapshots)
-    try:
-        entry = read()
-    except errors.UnfinishedError:
-        raise
-    except errors.StrongRefError:
-        named = unclear
-    else:
-        named = [each for each in unclear if entry.names(each.destination.region, each.destination.scope)]
+    entry = errors.or_else(read, None)
+    named = [each for each in unclear if entry is None or entry.names(each.destination.region, each.destination.scope)]
     return [replace(each, stored=replace(each.stored, named=each in named)) for each in snapshots]
 
 

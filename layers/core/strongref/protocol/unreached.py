@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
-from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError
+from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError, or_else
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.fences import live_fence
@@ -151,10 +151,8 @@ class EventPlaces:
                 index.unmark(marked)
             if not is_late:
                 self.entry = index.name(entry, written | (wanted - entry.exact), hold, requested)
-        except UnfinishedError:
-            raise
         except StrongRefError as error:
-            if not is_rollback or must or (new and self.entry.is_exact):
+            if isinstance(error, UnfinishedError) or not is_rollback or must or (new and self.entry.is_exact):
                 raise
             logger.warning("The index could not be corrected", extra={"error": str(error)})
         # Only now: either the rollback reads what was named, or this look shows the rollback.
@@ -173,13 +171,10 @@ class EventPlaces:
         is_delete = self.event.request_type is RequestType.DELETE
         gone = {at.place for at, kept, empty in visited if not (kept if is_delete else at.wanted or not empty)}
         if gone and not is_delete:
-            try:
-                entry = self.read_index(clock)
-                gone &= entry.places | entry.denied.keys()
-            except UnfinishedError:
-                raise
-            except StrongRefError:  # It names too much until the janitor repairs it.
+            entry = or_else(partial(self.read_index, clock), None)
+            if entry is None:  # It names too much until the janitor repairs it.
                 return
+            gone &= entry.places | entry.denied.keys()
         self.index(clock).remove(gone, with_hold=is_delete)
         self.index(clock).remove(self.entry.forgotten & {at.place for at, *_ in visited} - gone, FORGOTTEN, DROPPED)
 
@@ -198,16 +193,13 @@ class EventPlaces:
 
     def _are_right(self, places: Iterable[Destination]) -> bool:
         """Whether places that cannot be written to can be read, and have all that is wanted: that needs no fence."""
-        try:
-            for at in places:
-                # First: whoever has begun before the rollback is at work, or what it wrote can be read.
-                if live_fence(self.ports.stores(at.region, self.clock), at.scope, self.clock) or not self.is_done(at):
-                    return False
-        except UnfinishedError:
-            raise
-        except StrongRefError:
-            return False
-        return True
+
+        def is_right(at: Destination) -> bool:
+            # First: whoever has begun before the rollback is at work, or what it wrote can be read.
+            fence = live_fence(self.ports.stores(at.region, self.clock), at.scope, self.clock)
+            return fence is None and self.is_done(at)
+
+        return or_else(lambda: all(map(is_right, places)), False)
 
     def is_done(self, at: Destination) -> bool:
         """Whether a look shows nothing to do in a place."""
