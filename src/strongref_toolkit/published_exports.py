@@ -86,9 +86,7 @@ class PublishedExports:
         if not self._sensitive and any(values[key].is_secure for key in keys):
             raise SecureValueError(shown)
         self._uses.update((scope, key) for key in keys)
-        if keys == [name]:
-            return values[keys[0]].attribute
-        return nested({key.removeprefix(f"{name}/"): values[key].attribute for key in keys})
+        return value_or_map(values, name)
 
     def _read(self, scope: ExportScope) -> Mapping[Key, Value]:
         waiting = self._patience.begin(self._clock)
@@ -117,16 +115,22 @@ class PublishedExports:
         return NotExportedError(attribute_name(Key(name)), producer, whom, close, hint)
 
 
-def nested(flat: Mapping[str, Json]) -> dict[str, Json]:
-    """`{"A/B": 1}` as `{"A": {"B": 1}}`; if a name is that of a value and of a map, the value wins."""
+def value_or_map(values: Mapping[Key, Value], name: str) -> Json:
+    """The value with this key, or the map of all values below this name; of all values, if it is empty.
+
+    If a name is that of a value and of a map, the value wins.
+    """
+    if name in values:
+        return values[Key(name)].attribute
+    prefix = f"{name}/" if name else ""
     tree: dict[str, Json] = {}
-    for path, value in flat.items():
-        *above, last = path.split("/")
+    for key in sorted(each for each in values if each.startswith(prefix)):
+        *above, last = key.removeprefix(prefix).split("/")
         at = tree
         for level in above:
             below = at.setdefault(level, {})
             at = below if isinstance(below, dict) else {}
-        at[last] = value
+        at[last] = values[key].attribute
     return tree
 
 

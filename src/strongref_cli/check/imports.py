@@ -34,7 +34,7 @@ from strongref.refusals import (
 from strongref.text import attribute_name, did_you_mean, some
 from strongref_cli.check.comparison import because
 from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
-from strongref_cli.check.unknown import Evaluated, Source, sent, sources_of
+from strongref_cli.check.unknown import Evaluated, Source, sources_of
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
 
@@ -85,7 +85,7 @@ class ImportsCheck:
             reasons = [f"{name} is unknown: {because(self.comparison, each)}." for name, each in unknown.items()]
             return Verdict.UNKNOWN, reasons if is_updated else []
         try:
-            request = ImportRequest.parse(mapping(sent(settled)), self.stack)
+            request = ImportRequest.parse(settled, self.stack)
             values = {} if request.names == () else self.read(logical_id, request)
         except BadRequestError as refused:
             return Verdict.REFUSED, [str(refused)] if is_updated else []
@@ -117,7 +117,7 @@ class ImportsCheck:
         old = self.comparison.old.resources.get(logical_id) if self.comparison.old else None
         if old is None or sources_of(old.properties):
             return False
-        former = accepted(ImportRequest.parse, mapping(sent(old.properties)), self.stack)
+        former = accepted(ImportRequest.parse, mapping(old.properties), self.stack)
         return former is not None and (former.producer, former.names) == (request.producer, request.names)
 
 

@@ -13,6 +13,7 @@ from strongref_cli.check.exports_in_use import hold_missing, left_behind, output
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from strongref_cli.check.simulation import Outcome, Simulation
 from strongref_cli.check.updates import Stays
+from strongref_cli.check.wanted import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -148,10 +149,10 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
                     kind, cause = ChangeKind.DROPPED, f"it moves to {some(published[key])}" if key in published else ""
             elif key not in recorded:
                 kind = ChangeKind.ADDED
-            elif unknown := wanted.why_unknown(key):
+            elif unknown := reason_of(wanted.unknown, key):
                 kind, cause = ChangeKind.UNKNOWN, unknown
             elif recorded[key] != place.wanted[key]:
-                kind, cause = ChangeKind.CHANGED, wanted.why_changed(key)
+                kind, cause = ChangeKind.CHANGED, reason_of(wanted.changed, key)
             yield stored.change(kind, logical_id, place.at, key, cause)
 
 
@@ -190,7 +191,7 @@ def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outc
             importers.setdefault(key, set()).update(found)
     for key, stacks in importers.items():
         who, keep = some(map(stack_text, sorted(stacks)), 5), "keeps" if len(stacks) == 1 else "keep"
-        changes = "may change" if simulation.wanted[logical_id].why_unknown(key) else "changes"
+        changes = "may change" if reason_of(simulation.wanted[logical_id].unknown, key) else "changes"
         text = f"{attribute_name(key)} {changes}: {who} {keep} the old value until deployed with another Revision"
         if gone := _deleted(simulation, logical_id, key):
             text += f"; {some(gone)} {'is' if len(gone) == 1 else 'are'} deleted in the cleanup"

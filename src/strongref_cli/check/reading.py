@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
@@ -197,7 +198,9 @@ class StackReader:
         deployed = comparison.old.outputs if comparison.old else ()
         held = {each.hold for each in index.values() if each.hold}.union(deployed)
         holds = {export: self._holds(own, export) for export in sorted(held)}
-        users = {each: without_holds(self.users(each), holds.get(each, ())) for each in exports}
+        # Hold stacks are known by their parameters: the others import an export themselves.
+        hold_stacks = {hold_stack_name(each.account, each.label, each.hash) for each in chain(*holds.values())}
+        users = {each: tuple(user for user in self.users(each) if user not in hold_stacks) for each in exports}
         return StoredStack(index, scopes, holds, users)
 
     def importable(self, stack: DeployedStack, logical_id: str, request: ImportRequest) -> Mapping[Key, Value]:
@@ -239,19 +242,18 @@ class StackReader:
 
     def _scope(self, export: ExportIdentity, at: Location, entry: IndexEntry | None) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
-        inspector = self._inspector
         try:
             check_regions([at.region])
             store = self._store(at.region)
-            stored = read_scope(store, at.scope, export, inspector)
+            stored = read_scope(store, at.scope, export, self._inspector)
         except (UsageError, UnreadableRecordError, ForeignParameterError) as error:
             return StoredScope(StoredExports({}, None), problem=error)
         except StoreError:
             if entry is None or Place(at.scope.producer.account, at.region, at.scope.consumer) not in entry.forgotten:
                 raise
             return NOTHING_STORED
-        keys = sorted(stored.stored)
-        tags = self._tags.get((export.stack, at), lambda: inspector.inspect(store, at.scope, keys, export.stack))
+        asked = store, at.scope, sorted(stored.stored), export.stack
+        tags = self._tags.get((export.stack, at), lambda: self._inspector.inspect(*asked))
         return StoredScope(replace(stored, named=entry is not None and entry.names(*at)), tags)
 
     @staticmethod
@@ -273,12 +275,6 @@ class StackReader:
             for each in self._cloudformation.resources(arn)
             if each["ResourceType"] == NESTED_STACK and each.get("PhysicalResourceId")
         }
-
-
-def without_holds(users: Iterable[str], holds: Iterable[HoldParameter]) -> tuple[str, ...]:
-    """The stacks that import a CloudFormation export themselves: hold stacks are known by their parameters."""
-    own = {hold_stack_name(each.account, each.label, each.hash) for each in holds}
-    return tuple(each for each in users if each not in own)
 
 
 class _ReadOnce:

@@ -19,7 +19,6 @@ from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
 from strongref.protocol.stored_exports import ExportIdentity, physical_id
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
-from strongref_cli.check.unknown import Evaluated, sent
 from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, wanted_export
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
     from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.unknown import Evaluated
     from strongref_cli.check.version import StackVersion
 
 
@@ -91,10 +91,8 @@ class Simulation:
         return own if own and isinstance(own, str) else self.stored.hold(logical_id)
 
     def given(self, version: StackVersion | None, logical_id: str) -> Evaluated:
-        """The properties of an Export as CloudFormation sends them; None if the version does not have it."""
-        if version is None or logical_id not in version.exports:
-            return None
-        return sent(version.resources[logical_id].properties)
+        """The properties of an Export; None if the version does not have it."""
+        return version.resources[logical_id].properties if version and logical_id in version.exports else None
 
     def _first(self, case: Case, called: Sequence[str]) -> dict[str, Outcome]:
         """What each Export does before all those that it does not depend on."""

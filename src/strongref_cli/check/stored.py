@@ -10,7 +10,7 @@ from strongref.contract.names import SHARED, ExportScope, Key, StackArn
 from strongref.protocol.plan import Create, Delete, ExportPlan, Overwrite, TakeOwnership, WriteRecord
 from strongref.protocol.stored_exports import StoredExports, ValueTags
 from strongref_cli.check.report import ChangeKind, ValueChange
-from strongref_cli.check.unknown import Unknown, sent, sources_of
+from strongref_cli.check.unknown import Unknown, sources_of
 
 if TYPE_CHECKING:
     from strongref.contract.hold_stacks import HoldParameter
@@ -106,25 +106,22 @@ class StoredStack:
 
 def locations_of(
     stack: StackArn, comparison: Comparison, index: Mapping[str, IndexEntry]
-) -> Iterator[tuple[str, Location]]:
+) -> list[tuple[str, Location]]:
     """Every place that matters for each Export: those of the old template, of the new one, and of the index."""
     # The exporter goes by the properties, so texts that name several regions name them in that order.
-    found: dict[tuple[str, Location], None] = {}
-    for version in filter(None, (comparison.old, comparison.new)):
-        for logical_id in version.exports:
-            for at in _declared(stack, version, logical_id):
-                found[logical_id, at] = None
+    versions = filter(None, (comparison.old, comparison.new))
+    found = [(each, at) for version in versions for each in version.exports for at in _declared(stack, version, each)]
     for logical_id, entry in index.items():
-        for place in sorted(entry.places):
-            found[logical_id, Location(place.region, ExportScope(place.consumer, stack.producer))] = None
-    yield from found
+        scopes = ((place.region, ExportScope(place.consumer, stack.producer)) for place in sorted(entry.places))
+        found += [(logical_id, Location(*each)) for each in scopes]
+    return list(dict.fromkeys(found))
 
 
 def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -> str:
     """Which property hides where a deployed Export publishes, if the index does not say it either; empty if none."""
     if logical_id in stored.index:
         return ""
-    given = sent(version.resources[logical_id].properties)
+    given = version.resources[logical_id].properties
     if not isinstance(given, Mapping):
         return "Properties"
     return next((name for name in ("Region", "Consumer") if sources_of(given.get(name))), "")
@@ -132,7 +129,7 @@ def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -
 
 def _declared(stack: StackArn, version: StackVersion, logical_id: str) -> Iterator[Location]:
     """The places that an Export's properties name, as far as they are known."""
-    given = sent(version.resources[logical_id].properties)
+    given = version.resources[logical_id].properties
     if not isinstance(given, Mapping):
         return
     consumer, region = given.get("Consumer", SHARED), given.get("Region", stack.region)

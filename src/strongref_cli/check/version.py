@@ -12,13 +12,13 @@ from strongref.arns import partition_of
 from strongref.aws.clients import dns_suffix
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER
 from strongref_cli.check.evaluation import Evaluation
-from strongref_cli.check.unknown import Source, SourceKind, Unknown, expression_of, sources_of, text_of, unknown_of
+from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sent, sources_of, text_of, unknown_of
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
     from strongref.macro.template import Node, Template
-    from strongref_cli.check.unknown import Evaluated
+    from strongref_cli.check.unknown import Evaluated, Source
 
 _RELEVANT = ("Type", "Properties")
 """Attributes of a resource that decide what it is. The others may change without it."""
@@ -30,7 +30,7 @@ class TemplateResource:
 
     type: str
     exists: bool | Unknown  # unknown if its condition is
-    properties: Evaluated = field(repr=False)
+    properties: Evaluated = field(repr=False)  # as CloudFormation sends them
     # everything that decides what it is, as an expression; equal for resources that are the same
     definition: object = field(repr=False)
     sources: frozenset[Source]  # what that depends on
@@ -172,7 +172,7 @@ def _resource(given: Mapping[str, Node], evaluation: Evaluation, resources: Mapp
     return TemplateResource(
         type=str(given.get("Type")),
         exists=_exists(given, evaluation),
-        properties=relevant.get("Properties", {}),
+        properties=sent(relevant.get("Properties", {})),
         definition=expression_of(relevant),
         sources=sources_of(relevant),
         uses=frozenset(used & set(resources)),

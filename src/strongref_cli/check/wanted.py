@@ -19,7 +19,7 @@ from strongref_cli.check.comparison import Comparison, because
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
 from strongref_cli.check.updates import Stays
 from strongref_toolkit.cloudformation import NESTED_STACK
-from strongref_toolkit.published_exports import nested
+from strongref_toolkit.published_exports import value_or_map
 
 if TYPE_CHECKING:
     from strongref.contract.values import Value
@@ -61,17 +61,10 @@ class WantedExport:
     def best(self) -> Mapping[str, object]:
         return self.cases.get(Case.BEST, {})
 
-    def why_unknown(self, key: Key) -> str | None:
-        """Why the value of a key is unknown; None if it is known."""
-        return _reason(self.unknown, key)
 
-    def why_changed(self, key: Key) -> str:
-        """Why the value of a key changes; empty if the template says so."""
-        return _reason(self.changed, key) or ""
-
-
-def _reason(reasons: Mapping[str, str], key: Key) -> str | None:
-    return next((why for name, why in reasons.items() if key == name or key.startswith(f"{name}/") or not name), None)
+def reason_of(reasons: Mapping[str, str], key: Key) -> str:
+    """Why something is said of a key, of these reasons by key or name of a map; empty if it is not."""
+    return next((why for name, why in reasons.items() if key == name or key.startswith(f"{name}/") or not name), "")
 
 
 def wanted_export(
@@ -177,11 +170,7 @@ class _Values:
 
     def _stored(self, name: str, values: Mapping[Key, Value]) -> AnyJson:
         """What is stored under a name: a value, or a map of them; None if nothing is."""
-        prefix = f"{name}/" if name else ""
-        return next((value.attribute for key, value in values.items() if key == name), None) or (
-            nested({key.removeprefix(prefix): each.attribute for key, each in values.items() if key.startswith(prefix)})
-            or None
-        )
+        return value_or_map(values, name) or None
 
     def _other(self, name: str, new: Evaluated, case: Case) -> AnyJson:
         """A value that is not stored, of the type of the one that is, so that only the value counts as changed."""
