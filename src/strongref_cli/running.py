@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import BadEndpointError, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref_cli.arguments import parser
-from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.overview.errors import NotFoundWhereReadError
 from strongref_cli.terminal import AWS_FAILED, CLOSED_PIPE, FAILED, WRONG_USAGE
 from strongref_cli.terminal.output import discard
@@ -35,7 +34,6 @@ _OF_AWS = (
     StackLookupError,
     UnknownCallerError,
 )
-_OF_USER = (BadReleaseError, UsageError)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +64,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def _status(error: StrongRefError) -> int:
     if isinstance(error, WaitInterruptedError):
         return _status(error.error)
-    if isinstance(error, _OF_USER):
+    if isinstance(error, UsageError):
         return WRONG_USAGE
     return AWS_FAILED if isinstance(error, _OF_AWS) else FAILED
 

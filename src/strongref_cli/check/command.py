@@ -28,7 +28,7 @@ from strongref_cli.check.report import (
 from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
 from strongref_cli.overview.texts import ALL_IMPORTERS, MOST_IMPORTERS, importer_document
-from strongref_cli.terminal.output import colored, progress, put_out, wrapped
+from strongref_cli.terminal.output import colored, escaped, progress, put_out, wrapped
 from strongref_cli.terminal.parameter_files import parameters
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
@@ -168,16 +168,16 @@ def _markdown(report: StackReport) -> Iterator[str]:
     yield f"### {_ICONS[report.verdict]} `{report.stack}` ({report.region}): {report.verdict}\n"
     for each in report.resources:
         yield f"**{each.logical_id}: {each.verdict}**\n"
-        yield from (f"> {_escaped(reason)}\n" for reason in each.reasons)
+        yield from (f"> {escaped(reason)}\n" for reason in each.reasons)
         shown = _shown(each)
         if shown:
             yield "| Change | Value | Region | Consumer | Imported by |\n|---|---|---|---|---|"
             for change in shown:
                 cells = " | ".join(f"`{cell}`" if at else cell for at, cell in enumerate(_row(change)))
-                yield f"| {cells} | {_escaped(_details(change))} |"
+                yield f"| {cells} | {escaped(_details(change))} |"
             yield ""
         yield from (f"{text}\n" for text in _rest(each))
-    yield from (f"- **{_kind(finding)}**: {_escaped(finding.text)}" for finding in report.findings)
+    yield from (f"- **{_kind(finding)}**: {escaped(finding.text)}" for finding in report.findings)
     yield ""
 
 
@@ -266,8 +266,3 @@ def _add_to_summary(text: str) -> None:
 
 def _encoded(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escaped(text: str) -> str:
-    """Text in a table of Markdown, whose names are not formatting."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

@@ -36,13 +36,5 @@ class IncompleteSuiteError(InstallError):
     sentence = "{part} {problem}"
 
 
-class BadReleaseError(InstallError):
-    """What `--from` names is no release, or not as it was released."""
-
-    folder: str
-    problem: str
-    sentence = "{folder} {problem}"
-
-
 FAILURES = (InstallError, AwsCallError)
 """What fails one region, and leaves the others alone."""

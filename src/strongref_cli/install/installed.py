@@ -14,7 +14,7 @@ from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE, ReadLag
 from strongref.runtime.outbox import Outbox
 from strongref_cli.install.errors import ForeignBucketError
 from strongref_cli.install.plan import DEFAULT_STACK, EXPORTS, Found
-from strongref_cli.install.removal import Leftovers, Use, use_of
+from strongref_cli.install.removal import Leftovers, use_of
 from strongref_cli.install.stacks import RegionStacks
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
@@ -36,8 +36,8 @@ def find(stacks: RegionStacks, name: str, *, with_template: bool = False) -> Fou
     return Found(stacks.where.region, stack, "" if stack else stacks.exporter_of(EXPORTS[0]))
 
 
-def uses(stacks: RegionStacks, installation: str) -> list[Use]:
-    """The stacks of a region that need its installation, given that stack's name.
+def uses(stacks: RegionStacks, installation: str) -> list[str]:
+    """What the stacks of a region need its installation for, given that stack's name.
 
     Every stack's resources are listed: what strongref stores does not know lookups, weak imports, and empty Exports.
     """

@@ -18,9 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
-from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.install.packaging import KEY_PREFIX, local_paths
 from strongref_cli.install.suite import Archive, Suite
+from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,16 +39,16 @@ def load_release(folder: Path) -> Suite:
     """The suite in a release's folder, after every file has been compared with its checksum.
 
     Raises:
-        BadReleaseError: it is no release, it is incomplete or changed, or this command cannot read it.
+        UsageError: it is no release, it is incomplete or changed, or this command cannot read it.
     """
     if not folder.is_dir():
-        raise BadReleaseError(str(folder), "is not a folder.")
+        raise UsageError(f"{folder} is not a folder.")
     files = _checked(folder)
     about = _about(folder, files)
     template = _file(folder, files, TEMPLATE).decode()
     paths = local_paths(template)
     if elsewhere := [each for each in paths if not each.startswith(BUCKET + KEY_PREFIX)]:
-        raise BadReleaseError(str(folder), f"is not a release of strongref: its template has code at {elsewhere[0]}.")
+        raise UsageError(f"{folder} is not a release of strongref: its template has code at {elsewhere[0]}.")
     archives = tuple(
         Archive(path, path.removeprefix(BUCKET), partial(bytes, _file(folder, files, path))) for path in paths
     )
@@ -65,27 +65,27 @@ def _checked(folder: Path) -> dict[str, bytes]:
     try:
         lines = (folder / CHECKSUMS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        problem = f"is not a release of strongref: it has no {CHECKSUMS}. Give the folder of an unpacked release."
-        raise BadReleaseError(str(folder), problem) from None
+        what = f"{folder} is not a release of strongref: it has no {CHECKSUMS}."
+        raise UsageError(f"{what} Give the folder of an unpacked release.") from None
     files = {}
     for line in lines:
         listed = _CHECKSUM.fullmatch(line)
         if not listed or ".." in PurePosixPath(listed[2]).parts or listed[2].startswith("/"):
-            raise BadReleaseError(str(folder), f"has a damaged {CHECKSUMS}. {_AGAIN}")
+            raise UsageError(f"{folder} has a damaged {CHECKSUMS}. {_AGAIN}")
         expected, name = listed.groups()
         try:
             content = (folder / name).read_bytes()
         except OSError:
-            raise BadReleaseError(str(folder), f"is incomplete: {name} is missing. {_AGAIN}") from None
+            raise UsageError(f"{folder} is incomplete: {name} is missing. {_AGAIN}") from None
         if sha256(content).hexdigest() != expected:
-            raise BadReleaseError(str(folder), f"was changed: {name} has another checksum than released. {_AGAIN}")
+            raise UsageError(f"{folder} was changed: {name} has another checksum than released. {_AGAIN}")
         files[name] = content
     return files
 
 
 def _file(folder: Path, files: Mapping[str, bytes], name: str) -> bytes:
     if name not in files:
-        raise BadReleaseError(str(folder), f"is not a release of strongref: its {CHECKSUMS} does not list {name}.")
+        raise UsageError(f"{folder} is not a release of strongref: its {CHECKSUMS} does not list {name}.")
     return files[name]
 
 
@@ -95,11 +95,8 @@ def _about(folder: Path, files: Mapping[str, bytes]) -> dict[str, object]:
     except ValueError:
         about = None
     if not isinstance(about, dict) or about.get("name") != "strongref":
-        raise BadReleaseError(str(folder), f"is not a release of strongref: {ABOUT} does not describe one.")
+        raise UsageError(f"{folder} is not a release of strongref: {ABOUT} does not describe one.")
     if about.get("format") != FORMAT or not {"version", "bytecode"} <= set(about):
-        problem = (
-            f"is a release that strongref {strongref.__version__} cannot read. Upgrade the command: "
-            "pip install --upgrade strongref"
-        )
-        raise BadReleaseError(str(folder), problem)
+        what = f"{folder} is a release that strongref {strongref.__version__} cannot read."
+        raise UsageError(f"{what} Upgrade the command: pip install --upgrade strongref")
     return about

@@ -28,17 +28,6 @@ WITHOUT_FUNCTIONS = ("ROLLBACK_COMPLETE", IN_REVIEW)
 """Statuses of a stack that has no functions, so nothing can need them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A stack that needs the suite in its region."""
-
-    stack: str  # its name
-    reasons: tuple[str, ...]  # what for, as in `Custom::CrossRegionExport (Exports)`
-
-    def __str__(self) -> str:
-        return f"{self.stack}: {some(self.reasons, 5)}"
-
-
 def is_served(resource: StackResourceSummaryTypeDef) -> bool:
     """Whether one of the functions has made a resource, or is making it: then it has no physical ID yet."""
     return resource.get("PhysicalResourceId", "").startswith(PHYSICAL_IDS) or resource["ResourceType"] in TYPES
@@ -46,8 +35,8 @@ def is_served(resource: StackResourceSummaryTypeDef) -> bool:
 
 def use_of(
     stack: str, resources: Iterable[StackResourceSummaryTypeDef], imports: Collection[str], transforms: Collection[str]
-) -> Use | None:
-    """What a stack needs the suite for; None if for nothing.
+) -> str:
+    """What a stack needs the suite for, as in `web: Custom::CrossRegionExport (Exports)`; empty if for nothing.
 
     `imports` are the suite's CloudFormation exports that it imports, `transforms` the macros of its template.
     """
@@ -57,7 +46,7 @@ def use_of(
         reasons += [f"imports {name}" for name in sorted(imports)]
     if not reasons and MACRO in transforms:
         reasons.append(f"uses the macro {MACRO}")
-    return Use(stack, tuple(reasons)) if reasons else None
+    return f"{stack}: {some(reasons, 5)}" if reasons else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +67,8 @@ class PlannedRemoval:
     stack: FoundStack | None = None  # to be deleted; None if there is none
 
 
-def plan_removal(found: Found, uses: Sequence[Use]) -> RegionOutcome:
-    """Decide for one region, given the stacks that need its installation."""
+def plan_removal(found: Found, uses: Sequence[str]) -> RegionOutcome:
+    """Decide for one region, given what stacks need its installation for."""
     stack = found.stack
     if found.elsewhere:
         hint = f"strongref is installed as stack {found.elsewhere}. Give --stack {found.elsewhere} to remove it."
@@ -87,7 +76,7 @@ def plan_removal(found: Found, uses: Sequence[Use]) -> RegionOutcome:
     if not stack:
         return RegionOutcome(found.region, RegionResult.NOT_INSTALLED)
     if uses:
-        return RegionOutcome(found.region, RegionResult.IN_USE, stack.version, tuple(str(each) for each in uses))
+        return RegionOutcome(found.region, RegionResult.IN_USE, stack.version, tuple(uses))
     if stack.status.endswith("_IN_PROGRESS") and stack.status not in WITHOUT_FUNCTIONS:
         reason = f"The stack is in {stack.status}. Wait until CloudFormation has finished, then try again."
         return RegionOutcome(found.region, RegionResult.REFUSED, stack.version, (reason,))

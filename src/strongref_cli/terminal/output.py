@@ -191,12 +191,12 @@ def colored(text: str, colors: Mapping[str, str]) -> str:
 
 def as_markdown(table: TextTable) -> str:
     """A table for a comment or a page."""
-    lines = [f"### {_escaped(table.title)}\n"] if table.title else []
+    lines = [f"### {escaped(table.title)}\n"] if table.title else []
     if table.rows:
         lines += [_row(table.columns), _row(["---"] * len(table.columns))]
-        lines += [_row([_escaped(cell) for cell in row]) for row in table.rows]
+        lines += [_row([escaped(cell) for cell in row]) for row in table.rows]
         lines.append("")
-    lines += [f"{_escaped(note)}\n" for note in table.notes]
+    lines += [f"{escaped(note)}\n" for note in table.notes]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -204,7 +204,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that is no formatting."""
     return re.sub(r"[\\`*|\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;").replace("\n", " ")
 

@@ -374,7 +374,7 @@ def test_users_are_found_by_imports_resources_and_macros_on_every_page() -> None
         get_template_summary=[transforms],
         list_imports=[importers],
     )
-    assert [str(each) for each in uses(client.stacks(), "strongref")] == [
+    assert uses(client.stacks(), "strongref") == [
         "importer: imports strongref-importer",
         "macro: uses the macro StrongRef",
         "web: Custom::Ours (Found)",

@@ -22,7 +22,7 @@ from strongref_cli.install.plan import (
     is_older,
     plan_install,
 )
-from strongref_cli.install.removal import Leftovers, Use, all_or_nothing, leftover_texts, plan_removal
+from strongref_cli.install.removal import Leftovers, all_or_nothing, leftover_texts, plan_removal
 
 EU = "eu-west-1"
 TEMPLATE = "Resources: {}\n"
@@ -142,13 +142,10 @@ def test_what_is_no_version_is_neither_older_nor_newer() -> None:
     assert not is_older("0.1.0", "development")
 
 
-WEB = Use("web", ("Custom::CrossRegionImport (Imports)",))
-
-
 def test_an_installation_that_is_used_stays_and_its_users_are_named() -> None:
-    outcome = plan_removal(Found(EU, THERE), [WEB, Use("shop", ("uses the macro StrongRef",))])
-    assert outcome.result is RegionResult.IN_USE
-    assert outcome.details == ("web: Custom::CrossRegionImport (Imports)", "shop: uses the macro StrongRef")
+    uses = ["web: Custom::CrossRegionImport (Imports)", "shop: uses the macro StrongRef"]
+    outcome = plan_removal(Found(EU, THERE), uses)
+    assert (outcome.result, outcome.details) == (RegionResult.IN_USE, tuple(uses))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 
 import strongref
 import strongref_cli as cli
-from strongref_cli.install.errors import BadReleaseError
 from strongref_cli.install.release import CHECKSUMS, load_release
 from strongref_cli.install.suite import Archive, Suite, load_suite
+from strongref_toolkit.errors import UsageError
 from tests.support.empty_aws import empty_aws
 from tools.release_contents import checksums, released
 
@@ -122,7 +122,7 @@ def test_a_folder_that_is_not_as_released_is_refused(
 ) -> None:
     load_release(folder)
     change(folder)
-    with pytest.raises(BadReleaseError) as refused:
+    with pytest.raises(UsageError) as refused:
         load_release(folder)
     assert str(refused.value).startswith(f"{folder} {problem}")
 
