@@ -17,8 +17,9 @@ from boto3.session import Session
 from strongref.aws.clients import Clients
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.in_threads import in_threads
-from strongref.aws.parameter_store import Stores, default_key
+from strongref.aws.parameter_store import Stores
 from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref.aws.settings import Settings, from_environment
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Clock, Patience
@@ -29,7 +30,7 @@ from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_calls, log_to_stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from strongref.untyped import Untyped
 
@@ -73,17 +74,16 @@ class ToolSession(NamedTuple):
         clients = Clients(Session(profile_name=profile), watch)
         return cls(clients, RateLimiter(RateLimits.from_environment()), clock)
 
-    def ports(
-        self, account: str = "", kms_key: Callable[[str], str] = default_key, lag: ReadLag | None = None
-    ) -> Ports:
+    def ports(self, account: str = "", settings: Settings = from_environment, lag: ReadLag | None = None) -> Ports:
         """The ports of the export protocol; stacks of `account` may be described, by default none.
 
-        `kms_key` is as for `Stores`; by default, it is the one that the environment names, and so is `lag`. Whatever
-        changes exports needs that of the installations: `strongref_cli.install.installed` has both.
+        `settings` are as for `Stores`; by default, they are those of the environment, and so is `lag`. Whatever
+        changes exports needs those of the installations: `strongref_cli.install.installed` has both.
         """
+        clients, limiter, clock = self
         return Ports(
-            stores=Stores(self.clients.ssm, self.limiter, CallerDeniedError, kms_key=kms_key, side_by_side=in_threads),
-            stacks=CloudFormationStacks(self.clients.cloudformation, self.limiter, self.clock, account=account),
+            stores=Stores(clients.ssm, limiter, CallerDeniedError, settings=settings, side_by_side=in_threads),
+            stacks=CloudFormationStacks(clients.cloudformation, limiter, clock, account=account, settings=settings),
             patience=Patience(FENCE_WAIT, _PAUSE, random.random),
             token=partial(secrets.token_hex, 4),
             lag=lag or ReadLag.from_environment(),

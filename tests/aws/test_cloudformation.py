@@ -16,6 +16,7 @@ from moto import mock_aws
 
 from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref.aws.settings import PARAMETER_TAGS
 from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.errors import StackLookupError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, StackInfo
@@ -95,6 +96,19 @@ def test_a_hold_stack_that_fails_does_not_stay(stub: Stubber, stubbed: CloudForm
     stub.add_response("update_stack", {"StackId": WEB}, request)
     new = NewStack("hold", REGION, TEMPLATE, (HOLD_TYPE,), {"strongref:consumer": WEB})
     assert stubbed.create_stack(new) == WEB
+    stubbed.update_stack(new)
+
+
+def test_a_hold_stack_is_created_with_the_installations_tags_and_an_update_adds_none(
+    stub: Stubber, stubbed: CloudFormationStacks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PARAMETER_TAGS, "team=web")
+    tags = [{"Key": "team", "Value": "web"}, {"Key": "strongref:consumer", "Value": WEB}]
+    request = {"StackName": "hold", "TemplateBody": TEMPLATE, "ResourceTypes": [HOLD_TYPE]}
+    stub.add_response("create_stack", {"StackId": WEB}, {**request, "Tags": tags, "OnFailure": "DELETE"})
+    stub.add_response("update_stack", {"StackId": WEB}, {**request, "Tags": tags[1:]})
+    new = NewStack("hold", REGION, TEMPLATE, (HOLD_TYPE,), {"strongref:consumer": WEB})
+    stubbed.create_stack(new)
     stubbed.update_stack(new)
 
 

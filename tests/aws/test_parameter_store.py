@@ -12,8 +12,9 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from moto import mock_aws
 
 from strongref.aws.clients import CONNECT_SECONDS, READ_SECONDS, Clients
-from strongref.aws.parameter_store import KMS_KEY, SsmStore, Stores
+from strongref.aws.parameter_store import SsmStore, Stores
 from strongref.aws.rate_limit import RateLimiter, RateLimits
+from strongref.aws.settings import KMS_KEY
 from strongref.contract.fence import IN_FLIGHT
 from strongref.contract.values import ParameterType
 from strongref.errors import (

@@ -25,6 +25,7 @@ from tests.e2e.reader import commands as commands_to_run
 from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.commands import parser_of
 from tests.support.documents import PAGES, ROOT, Deployment, blocks, example, load, names_in, rows
+from tests.support.installation import TAGGING, statements
 from tests.support.property_errors import refused_export, refused_import, refused_lookup
 
 if TYPE_CHECKING:
@@ -93,17 +94,17 @@ def test_the_documented_parameters_are_the_installations() -> None:
 )
 def test_the_documented_permissions_are_those_of_the_role(role: str, heading: str) -> None:
     own = rows("docs/security.md", heading) if heading else []
+    tagging = [row for row in rows("docs/security.md", "Tags of parameters") if role == f"{row[0]}Role"]
+    own += [[f"`{TAGGING}`", on, ""] for _, on in tagging]
     documented = {
         (action, target, where)
         for actions, on, _ in [*rows("docs/security.md", "Every function"), *own]
         for action in re.findall("`([^`]+)`", actions)
         for target, where in documented_targets(on)
     }
-    properties = load((ROOT / "template.yaml").read_text())["Resources"][role]["Properties"]
-    statements = [each for policy in properties["Policies"] for each in policy["PolicyDocument"]["Statement"]]
     granted = {
         (action, *target_of(str(resource)))
-        for statement in statements
+        for statement in statements(role, tagged=True)
         for action in listed(statement["Action"])
         for resource in listed(statement["Resource"])
     }

@@ -19,6 +19,7 @@ import pytest
 
 from strongref.aws.cloud_control import CloudControlApi, TaggingApi
 from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
+from strongref.aws.settings import PARAMETER_TAGS
 from strongref.contract.event import RequestType
 from strongref.contract.origin import ResponseHosts
 from strongref.errors import PartialCreateError, UndecryptableError
@@ -289,10 +290,19 @@ def live_without_a_key(cloud: Watched) -> None:
     cloud.delete("vault", EU)
 
 
+TAGS = {"team": "web", "cost-center": "7"}
+
+
 @cache
-def story() -> frozenset[Call]:
+def story(*, tagged: bool = False) -> frozenset[Call]:
     """The calls of an installation's life: every branch of the functions that calls something of its own."""
-    cloud = Watched()
+    with pytest.MonkeyPatch.context() as patch:
+        if tagged:
+            patch.setenv(PARAMETER_TAGS, ",".join(map("=".join, TAGS.items())))
+        return live(Watched())
+
+
+def live(cloud: Watched) -> frozenset[Call]:
 
     def exports(*keys: str, **values: str) -> dict[str, Any]:
         return {"Region": US, "Consumer": "web", "Values": dict.fromkeys(keys, "1") | values}
@@ -399,11 +409,11 @@ def live_with_holds(cloud: Watched, producer: str, consumer: str) -> None:
     cloud.delete("vpc", producer)
 
 
-def grants(role: str, home: str) -> list[Grant]:
+def grants(role: str, home: str, *, tagged: bool = False) -> list[Grant]:
     """What a role allows, beside logs."""
     return [
         Grant(action, resolved(resource, home))
-        for statement in statements(role)
+        for statement in statements(role, tagged=tagged)
         for action in listed(statement["Action"])
         if action not in LOG_ACTIONS
         for resource in listed(statement["Resource"])
@@ -417,25 +427,30 @@ def resolved(resource: dict[str, str] | str, home: str) -> str:
     return re.sub(r"\$\{AWS::(\w+)\}", lambda found: pseudo[found[1]], resource["Fn::Sub"])
 
 
+@pytest.mark.parametrize("tagged", [False, True])
 @pytest.mark.parametrize("role", ROLES)
-def test_a_function_may_make_every_call_that_it_makes(role: str) -> None:
-    calls = [call for call in story() if call.role == role]
+def test_a_function_may_make_every_call_that_it_makes(role: str, tagged: bool) -> None:
+    calls = [call for call in story(tagged=tagged) if call.role == role]
     assert calls
-    refused = [call for call in calls if not any(grant.allows(call) for grant in grants(role, call.home))]
-    assert refused == []
+    allowed = {home: grants(role, home, tagged=tagged) for home in (EU, US)}
+    assert [call for call in calls if not any(grant.allows(call) for grant in allowed[call.home])] == []
 
 
+@pytest.mark.parametrize("tagged", [False, True])
 @pytest.mark.parametrize(("role", "home"), HOMES)
-def test_a_function_makes_every_call_that_it_may(role: str, home: str) -> None:
-    calls = [call for call in story() if (call.role, call.home) == (role, home)]
-    needless = [grant for grant in grants(role, home) if not any(grant.allows(call) for call in calls)]
-    assert needless == []
+def test_a_function_makes_every_call_that_it_may(role: str, home: str, tagged: bool) -> None:
+    calls = [call for call in story(tagged=tagged) if (call.role, call.home) == (role, home)]
+    allowed = grants(role, home, tagged=tagged)
+    assert [grant for grant in allowed if not any(grant.allows(call) for call in calls)] == []
 
 
+@pytest.mark.parametrize("tagged", [False, True])
 @pytest.mark.parametrize(("role", "home"), HOMES)
-def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: str) -> None:
-    abroad = {call.action for call in story() if call.role == role and f":{call.home}:" not in call.resource}
-    everywhere = [grant for grant in grants(role, home) if f":*:{ACCOUNT}:" in grant.pattern or grant.pattern == ALL]
+def test_a_permission_for_all_regions_is_used_in_another_one(role: str, home: str, tagged: bool) -> None:
+    calls = [call for call in story(tagged=tagged) if call.role == role]
+    abroad = {call.action for call in calls if f":{call.home}:" not in call.resource}
+    allowed = grants(role, home, tagged=tagged)
+    everywhere = [grant for grant in allowed if f":*:{ACCOUNT}:" in grant.pattern or grant.pattern == ALL]
     assert {grant.action for grant in everywhere} == abroad
 
 

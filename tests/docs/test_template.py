@@ -9,8 +9,8 @@ from dataclasses import fields
 
 import pytest
 
-from strongref.aws.parameter_store import KMS_KEY
 from strongref.aws.rate_limit import RateLimits
+from strongref.aws.settings import KMS_KEY, PARAMETER_TAGS
 from strongref.contract import origin
 from strongref.contract.continuation import SERVICE_TIMEOUT
 from strongref.errors import ErrorMetric
@@ -224,6 +224,62 @@ def test_a_key_is_an_id_or_an_alias_which_mean_something_in_every_region(given: 
     assert bool(re.fullmatch(TEMPLATE["Parameters"]["KmsKey"]["AllowedPattern"], given)) is accepted
 
 
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ("", True),
+        ("team=web", True),
+        ("Cost Center=a=b,org:team=web/api@x+y,empty=", True),
+        (",".join(f"k{number}=v" for number in range(10)), True),
+        (",".join(f"k{number}=v" for number in range(11)), False),
+        ("team", False),
+        ("=web", False),
+        ("team=web,", False),
+        ("team=w*b", False),
+        ("k" * 129 + "=v", False),
+        ("k=" + "v" * 257, False),
+        ("strongref:claim:0=x", False),
+        ("team=web,strongref:producer=x", False),
+        ("aws:x=y", False),
+        ("team=web,AWS:x=y", False),
+    ],
+)
+def test_tags_are_at_most_ten_and_none_is_strongrefs_or_awss(given: str, accepted: bool) -> None:
+    assert bool(re.fullmatch(TEMPLATE["Parameters"]["ParameterTags"]["AllowedPattern"], given)) is accepted
+
+
+def selected(node: object, tags: str) -> object:
+    """What CloudFormation makes of the functions in the policy, given the parameter."""
+    match node:
+        case {"Fn::Sub": str(text)}:
+            return text.replace("${ParameterTags}", tags)
+        case {"Fn::Split": [str(at), source]}:
+            return str(selected(source, tags)).split(at)
+        case {"Fn::Select": [int(index), source]}:
+            return selected(source, tags)[index]  # type: ignore[index] # a list
+    return node
+
+
+@pytest.mark.parametrize("count", [1, 2, 10])
+def test_the_functions_may_tag_with_the_given_keys_and_with_strongrefs_own_on_values_only(count: int) -> None:
+    policy = RESOURCES["ParameterTagsPolicy"]
+    assert policy["Condition"] == "HasParameterTags"
+    tagging = [role for role in map("{}Role".format, FUNCTIONS) if "AddTags" in str(list(statements(role)))]
+    assert policy["Properties"]["Roles"] == [{"Ref": role} for role in tagging]
+    others, own = policy["Properties"]["PolicyDocument"]["Statement"]
+    assert {(each["Effect"], each["Action"]) for each in (others, own)} == {("Deny", "ssm:AddTagsToResource")}
+    ((operator, condition),) = others["Condition"].items()
+    given = ",".join(f"k{number}=v{number}" for number in range(count))
+    allowed = [selected(each, given) for each in condition["aws:TagKeys"]]
+    assert operator == "ForAnyValue:StringNotLike"
+    assert [each for each in allowed if each] == ["strongref:*", *(f"k{number}" for number in range(count))]
+    assert own["Condition"] == {"ForAnyValue:StringLike": {"aws:TagKeys": "strongref:*"}}
+    paths = [
+        {each["Fn::Sub"].rpartition("parameter/")[2] for each in listed(it["NotResource"])} for it in (others, own)
+    ]
+    assert paths == [{"strongref/holds/*"}, {"strongref/exports/*", "strongref/holds/*"}]
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_logs_to_its_own_group_and_no_other(name: str) -> None:
     (logs,) = [each for each in statements(f"{name}Role") if LOG_ACTIONS & set(listed(each["Action"]))]
@@ -290,8 +346,9 @@ def test_the_rates_that_can_be_given_reach_the_limiter() -> None:
         RateLimits().stacks,
         RateLimits().invocations,
     }
-    assert set(variables) == {*given, "POWERTOOLS_SERVICE_NAME", lag.VARIABLE, origin.VARIABLE, KMS_KEY}
-    assert variables[KMS_KEY] == {"Ref": "KmsKey"}
+    settings = {KMS_KEY: {"Ref": "KmsKey"}, PARAMETER_TAGS: {"Ref": "ParameterTags"}}
+    assert {name: variables[name] for name in settings} == settings
+    assert set(variables) == {*given, *settings, "POWERTOOLS_SERVICE_NAME", lag.VARIABLE, origin.VARIABLE}
 
 
 def test_the_hosts_that_can_be_given_reach_the_verifier() -> None:

@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.plan import PROTECTION
 from tests.e2e.harness import Aws
-from tests.e2e.templates import EMPTY, EU, US, export, exporting, imported, importing, stack
+from tests.e2e.templates import EMPTY, EU, US, export, exporting, held, imported, importing, stack
 from tests.e2e.test_upgrade import install_old_version, stored
 from tests.support.documents import ROOT, blocks, load
 from tests.support.emulator import sam
@@ -387,12 +387,13 @@ def test_nobody_deletes_the_functions_by_hand_while_a_stack_found_them_in_a_para
     assert aws.status(APPLICATION, EU) is None
 
 
-def test_the_processor_the_memory_the_concurrency_and_the_key_are_those_that_were_given(
+def test_the_processor_the_memory_the_concurrency_the_key_and_the_tags_are_those_that_were_given(
     emulator: Emulator, program: str, tmp_path: Path
 ) -> None:
     installer = user(emulator, "181818181818", program, tmp_path)
     aws = installer.aws
     given = {"Architecture": "x86_64", "MemorySize": "512", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
+    given["ParameterTags"] = "team=web,cost-center=7"
     options = [part for name, value in given.items() for part in ("--parameter", f"{name}={value}")]
     installer.expect(0, "install", *BOTH, *FAST, *options)
     for client in (aws.client("lambda", region) for region in (US, EU)):
@@ -405,8 +406,13 @@ def test_the_processor_the_memory_the_concurrency_and_the_key_are_those_that_wer
             assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
 
     secret = export({"Password": "correct-horse", "Host": "db"}, consumer="web", SecureKeys=["Password"])
-    aws.deploy("network", stack({"Exports": secret}), EU, "CREATE_COMPLETE")
+    aws.deploy("network", held({"Exports": secret}), EU, "CREATE_COMPLETE")
     aws.deploy("web", importing("network", "Host"), US, "CREATE_COMPLETE")
+    own = {"team": "web", "cost-center": "7"}
+    for region, trees in ((US, {"exports", "records"}), (EU, {"index", "holds"})):
+        names = [name for name in aws.parameters(region, "/strongref") if "/service-tokens/" not in name]
+        assert {name.split("/")[2] for name in names} >= trees
+        assert all(own.items() <= aws.tags(region, name).items() for name in names)
     pages = aws.client("ssm", US).get_paginator("describe_parameters").paginate()
     stored = [each for page in pages for each in page["Parameters"] if each["Type"] == "SecureString"]
     assert len(stored) == 2  # the value, and its record

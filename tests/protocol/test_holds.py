@@ -422,6 +422,15 @@ def test_a_hold_that_cloudformation_does_not_list_is_corrected(held: Cloud, lag:
     assert (holding(held), stack.updates) == ([[HOLD]], 1)
 
 
+def test_a_hold_that_is_corrected_keeps_the_tags_that_others_gave_it(held: Cloud) -> None:
+    """Without one of them, CloudFormation would remove it from the parameter: the function may not."""
+    (stack,) = hold_stacks(held)
+    stack.tags, stack.imports = {**stack.tags, "audit": "yes"}, frozenset()
+    before = dict(stack.tags)
+    held.deploy("web", US, AGAIN)
+    assert (stack.tags, stack.updates) == (before, 1)
+
+
 def test_a_hold_that_stays_without_its_import_is_no_endless_work(held: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     hold_stacks(held)[0].imports = frozenset()
     tried: list[NewStack] = []

@@ -11,7 +11,7 @@ from strongref.protocol.findings import FindingType
 from strongref.text import some
 from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity, with_failures
 from strongref_cli.doctor.examination import Diagnosis, Examination
-from strongref_cli.install.installed import installed_in, kms_keys, read_lag
+from strongref_cli.install.installed import installed_in, read_lag, settings
 from strongref_cli.install.reports import differences
 from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
@@ -43,7 +43,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
         return Examination(replace(ports, **more), session.clock, aws.accounts.own, reader, step)
 
     with no_log(), progress("Examining") as step:
-        ports = session.ports(aws.accounts.own, kms_keys(session), read_lag(session, regions))
+        ports = session.ports(aws.accounts.own, settings(session), read_lag(session, regions))
         found = _diagnosed(session, examination(step), regions)
     name_unread(found.unread)
     repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})

@@ -11,6 +11,7 @@ from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.fences import fences_below
+from strongref_cli.install.installed import settings
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import time_text
@@ -32,7 +33,7 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     """Mark a stack's places in a region as given up, so that the stack can be changed and deleted without it."""
     home = one_region(args.region)
     aws = session.aws(home)
-    store, account = aws.store(aws.where(home, None)), aws.accounts.own
+    store, account = session.ports(settings=settings(session)).stores(home, session.clock), aws.accounts.own
     with progress(f"Looking for {args.stack}"):
         named = _named(store, args.stack)
         places = [each for each in named if each[2].region == args.gone and each[2].account == account]

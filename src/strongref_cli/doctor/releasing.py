@@ -20,7 +20,7 @@ from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import split_tags
 from strongref.text import attribute_name, cut, some
-from strongref_cli.install.installed import notify, read_lag
+from strongref_cli.install.installed import notify, read_lag, settings
 from strongref_cli.overview.errors import no_such_importer
 from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of
@@ -161,7 +161,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     with reading(session, f"Looking for {args.stack}") as reader:
         uses = uses_of(args, session, reader)
         exported = [value for each in uses for value in each.exports]
-        ports = session.ports(aws.accounts.own, lag=read_lag(session, regions_of(exported)))
+        ports = session.ports(aws.accounts.own, settings(session), read_lag(session, regions_of(exported)))
         there = [each for value in exported if value.changed for each in claims_on(ports, session.clock, value)]
         claimed = claims_of(there, args.consumer)
         if not claimed:

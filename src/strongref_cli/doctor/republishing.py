@@ -13,7 +13,7 @@ from strongref.protocol.published import RecordedExports
 from strongref.protocol.recreation import PatientWriter
 from strongref.refusals import ChangingError
 from strongref.text import attribute_name, some
-from strongref_cli.install.installed import kms_keys, read_lag
+from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.overview.graph import Participant, Unread
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of, where_read
 from strongref_cli.overview.texts import participant_document, unread_document
@@ -109,7 +109,7 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError(f"{args.stack} imports {args.key}: republish the stack that exports it")
     exported = [value for each in uses for value in each.exports]
     lag = read_lag(session, regions_of(exported))
-    ports = session.ports(session.aws(None, None).accounts.own, kms_keys(session), lag)
+    ports = session.ports(session.aws(None, None).accounts.own, settings(session), lag)
     keys = {value.key for value in exported} if args.key else None
     lost: dict[tuple[str, ExportScope], list[Key]] = {}
     with progress(f"Looking for what {args.stack} exports") as step:

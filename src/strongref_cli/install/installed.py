@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.aws.event_bus import EventBus
-from strongref.aws.parameter_store import default_key
+from strongref.aws.settings import KMS_KEY, PARAMETER_TAGS, Settings, from_environment
 from strongref.log import logger
 from strongref.memo import Memo
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, VARIABLE, ReadLag
@@ -20,7 +20,7 @@ from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from strongref.contract.notices import Notice
     from strongref.protocol.ports import Store
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.session import ToolSession
 
 _ALL, _OF_THE_STACK = "/strongref", "/strongref/service-tokens/"
+_SETTINGS = {KMS_KEY: "KmsKey", PARAMETER_TAGS: "ParameterTags"}
 
 
 def find(stacks: RegionStacks, name: str, *, with_template: bool = False) -> Found:
@@ -81,20 +82,31 @@ def notify(session: ToolSession, region: str, notice: Notice) -> None:
         outbox.send()
 
 
-def kms_keys(session: ToolSession) -> Callable[[str], str]:
-    """The KMS key of each region, as for `Stores`: what is put back is encrypted as the region's functions would.
+def settings(session: ToolSession) -> Settings:
+    """The settings of each region's installation: what is put back is stored as the region's functions would.
 
-    `STRONGREF_KMS_KEY` goes before the installations' keys, for people who may not describe their stacks. The function
-    raises `AwsCallError` if CloudFormation does not describe an installation's stack.
+    The environment goes before them, for people who may not describe their stacks. Without the key, no secure value can
+    be written: that raises `AwsCallError`, if CloudFormation does not describe an installation's stack.
     """
-    known: Memo[str, str] = Memo()
-    return lambda region: default_key(region) or known.get(region, partial(_parameter, session, region, "KmsKey"))
+    known: Memo[tuple[str, str], str] = Memo()
+
+    def found(region: str, name: str) -> str:
+        try:
+            return _parameter(session, region, _SETTINGS[name])
+        except AwsCallError:
+            if name == KMS_KEY:
+                raise
+            return ""
+
+    return lambda region, name: (
+        from_environment(region, name) or known.get((region, name), partial(found, region, name))
+    )
 
 
 def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:
     """The largest `ReadLag` of the installations in these regions: a command must wait as long as their functions do.
 
-    `STRONGREF_READ_LAG` goes before it, as for `kms_keys`. Where CloudFormation does not describe an installation's
+    `STRONGREF_READ_LAG` goes before it, as for `settings`. Where CloudFormation does not describe an installation's
     stack, it may be the largest that there is.
     """
     if os.environ.get(VARIABLE):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError
-from strongref_cli.install.installed import kms_keys, read_lag
+from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.manifests.arguments import CLAIM, HOLD
 from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.errors import ManifestError
@@ -162,7 +162,7 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
         raise UsageError(str(error)) from None
     account = session.accounts(region, None).own
     return ManifestSetClaims(
-        session.ports(account, kms_keys(session), read_lag(session, [region])),
+        session.ports(account, settings(session), read_lag(session, [region])),
         session.clock,
         region,
         ManifestSet(account, name),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from strongref.aws.parameter_store import KMS_KEY, SsmStore
+from strongref.aws.parameter_store import SsmStore
+from strongref.aws.settings import KMS_KEY, PARAMETER_TAGS
 from strongref.contract.fence import Fence
 from strongref.contract.names import RESTORED_TAG, ExportScope
 from strongref_cli.install import installed
@@ -18,7 +19,7 @@ from strongref_cli.terminal.output import WaitNotice
 from strongref_toolkit import session
 from strongref_toolkit.errors import AwsCallError
 from tests.support.commands import SECRET
-from tests.support.doctor import EU, FENCES, HOME, NETWORK, US, put_up_fence, wait_a_little
+from tests.support.doctor import EU, FENCES, HOME, NETWORK, RELEASE, US, put_up_fence, wait_a_little
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -81,12 +82,36 @@ def test_a_secret_is_restored_under_the_key_of_the_regions_installation(
     assert key() == "alias/given"
 
 
+def test_everything_that_a_command_creates_has_the_tags_of_the_regions_installation(
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for region, team in ((EU, "eu"), (US, "us")):
+        account.stack("strongref", region, parameters={"ParameterTags": f"team={team}"})
+
+    def teams(region: str, *more: str) -> set[str | None]:
+        before = account.everything(region)
+        assert run(*more, "--yes")[0] == 0
+        created = account.everything(region).keys() - before.keys()
+        assert created
+        return {account.tags(region, name).get("team") for name in created}
+
+    assert teams(US, *RELEASE, "--reason", "x") == {"us"}
+    account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
+    assert teams(US, "republish", "network", "--region", EU) == {"us"}
+    monkeypatch.setattr(installed, "installed_in", denied)
+    assert teams(EU, "forget", US, "--stack", "network", "--region", EU) == {None}
+    monkeypatch.setenv(PARAMETER_TAGS, "team=given")
+    account.ssm(US).delete_parameter(Name=f"{NETWORK}/VpcId")
+    assert teams(US, "republish", "network", "--region", EU) == {"given"}
+
+
+def denied(*_: object) -> None:
+    raise AwsCallError("DescribeStacks", "stack strongref", US, "AccessDenied")
+
+
 def test_without_a_word_on_the_key_no_secret_is_restored(
     run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(*_: object) -> None:
-        raise AwsCallError("DescribeStacks", "stack strongref", US, "AccessDenied")
-
     account.export("vault", EU, US, Values={"Password": SECRET}, SecureKeys=["Password"])
     name = f"{NETWORK.replace('network', 'vault')}/Password"
     account.ssm(US).delete_parameter(Name=name)

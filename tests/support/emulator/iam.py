@@ -94,9 +94,10 @@ def principal_arn(caller: str) -> str:
 def denial(request: gateway.Request) -> gateway.Response | None:
     """The answer to a request whose caller lacks one of the permissions after the first; None if it has them."""
     region, account = get_region(), get_account_id()
-    key = extract_access_key_id(request.headers, request.query)
-    for action, arn in checks(action_of(request.headers), parsed(request.body), region, account)[1:]:
-        denied = enforce(key, action, "ssm", region, resource_arn=arn)
+    key, named = extract_access_key_id(request.headers, request.query), action_of(request.headers)
+    tags = iam_actions.request_tag_context("ssm", f"ssm:{named}", request.body, {})
+    for action, arn in checks(named, parsed(request.body), region, account)[1:]:
+        denied = enforce(key, action, "ssm", region, resource_arn=arn, service_context=tags)
         if denied and not isinstance(denied, AuthError):
             answer: gateway.Response = iam_actions.access_denied_response(
                 "ssm", action, denied.principal_arn, "", resource_arn=arn, explicit_deny=denied.decision == "Deny"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
+from strongref.aws.settings import Settings, from_environment, parameter_tags
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
@@ -44,6 +45,7 @@ class CloudFormationStacks:
     # returns the code of a stack that does not exist, and a live claim would be deleted
     account: str = field(kw_only=True)
     jitter: Callable[[], float] = field(default=random.random, kw_only=True)  # as in `RetryingCaller`
+    settings: Settings = field(default=from_environment, kw_only=True)  # as in `parameter_store.Stores`
 
     def by_arn(self, arn: str) -> StackInfo | None:
         return self.by_name(arn, self._region_of(arn))
@@ -85,6 +87,8 @@ class CloudFormationStacks:
         return frozenset(name for page in pages(call, ExportName=export) for name in page["Imports"])
 
     def create_stack(self, stack: NewStack) -> str:
+        # CloudFormation gives the stack's parameters its tags.
+        stack = replace(stack, tags={**parameter_tags(self.settings, stack.region), **stack.tags})
         method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
         response = self._call("CreateStack", stack.name, stack.region, method, _EXISTS, changes=True, **request)
         return response["StackId"] if response else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref import errors
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
+from strongref.aws.settings import KMS_KEY, Settings, from_environment, parameter_tags
 from strongref.contract.values import Parameter, ParameterType
 from strongref.protocol.ports import BATCH, SideBySide
 from strongref.protocol.side_by_side import call_all, in_turn
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DENIED = ("AccessDeniedException", "AccessDenied", "UnauthorizedOperation")
-KMS_KEY = "STRONGREF_KMS_KEY"
-"""The environment variable with the ID or alias of the KMS key for secure values; empty for the account's default."""
+_VALUES = "/strongref/exports/"
+"""The path of values. Whoever overwrites one has read it."""
 
 _TIER = "Intelligent-Tiering"
 """The standard tier, which is free, if 4 KB are enough; else the advanced one."""
@@ -53,11 +54,6 @@ _EXPECTED = (errors.AlreadyExistsError, errors.NotFoundError)
 """Errors that are an answer: they are part of the protocol."""
 
 
-def default_key(_region: str) -> str:
-    """The KMS key that the environment names, as for `Stores`."""
-    return os.environ.get(KMS_KEY, "")
-
-
 @dataclass(eq=False, slots=True)
 class SsmStore:
     """`ports.Store` in AWS.
@@ -72,7 +68,7 @@ class SsmStore:
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
     # what a denied call raises: whose permissions to check
     denied: type[errors.AccessDeniedError] = errors.AccessDeniedError
-    kms_key: Callable[[str], str] = default_key  # as in `Stores`
+    settings: Settings = from_environment  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
     side_by_side: SideBySide = in_turn
 
@@ -128,10 +124,18 @@ class SsmStore:
         return _by_name(each for page in pages(call, **request) for each in page["Parameters"])
 
     def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
-        self._put(name, kind, text, Tags=_tag_list(tags))
+        room = max(0, errors.TAG_LIMIT - len(tags))  # a value that is created again may have many claims
+        self._put(name, kind, text, Tags=_tag_list({**dict(islice(self._own_tags.items(), room)), **tags}))
 
     def overwrite(self, name: str, kind: ParameterType, text: str) -> int:
-        return self._put(name, kind, text, Overwrite=True)
+        if (tags := self._own_tags) and not name.startswith(_VALUES):  # Only a create takes tags.
+            with suppress(errors.AlreadyExistsError):
+                self.create(name, kind, text, {})
+                return 1
+        version = self._put(name, kind, text, Overwrite=True)
+        if tags and version == 1:
+            self.tag(name, tags)
+        return version
 
     def delete(self, names: Iterable[str]) -> None:
         delete = partial(self._call, "DeleteParameters", function=self.client.delete_parameters)
@@ -149,8 +153,12 @@ class SsmStore:
         remove = self.client.remove_tags_from_resource
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
 
+    @property
+    def _own_tags(self) -> dict[str, str]:
+        return parameter_tags(self.settings, self.region)
+
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:
-        if kind is ParameterType.SECURE and (key := self.kms_key(self.region)):
+        if kind is ParameterType.SECURE and (key := self.settings(self.region, KMS_KEY)):
             how["KeyId"] = key
         request = {"Name": name, "Type": kind.value, "Value": text, **how}
         put = partial(self._call, "PutParameter", name, self.client.put_parameter, **request)
@@ -201,8 +209,7 @@ class Stores:
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
     denied: type[errors.AccessDeniedError] = errors.AccessDeniedError  # as in `SsmStore`
-    # ID or alias of the KMS key that encrypts a region's secure values; empty for the account's default key
-    kms_key: Callable[[str], str] = field(default=default_key, kw_only=True)
+    settings: Settings = field(default=from_environment, kw_only=True)  # of the installations
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
     side_by_side: SideBySide = field(default=in_turn, kw_only=True)
 
@@ -219,7 +226,7 @@ class Stores:
                 self.limiter,
                 clock,
                 denied=self.denied,
-                kms_key=self.kms_key,
+                settings=self.settings,
                 untiered=self.untiered,
                 side_by_side=self.side_by_side,
             )

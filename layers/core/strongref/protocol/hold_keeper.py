@@ -268,7 +268,7 @@ class HoldKeeper:
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
             raise errors.OutdatedRequestError(self.stack.label)
-        template, tags = self.stack.template(holds), self.stack.tags
+        template, tags = self.stack.template(holds), {**(found.tags if found else {}), **self.stack.tags}
         new = NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
         if found:
             self._made = found.arn
