@@ -29,7 +29,8 @@ from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
-from strongref.macro.template import FOR_EACH, is_function, mapped
+from strongref.macro.loops import FOR_EACH
+from strongref.macro.template import is_function, mapped
 from strongref.macro.transform import Settings, plan
 from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
 from strongref_cli.check import command, expansion, parameters, reading, stored, version

@@ -34,16 +34,16 @@ Resources:
     - Queue${{Name}}:
         Type: AWS::SQS::Queue
         Properties: {{KmsMasterKeyIdRef: {{{REFERENCE}}}}}
-        Exports: {{As: 'Queue${{Name}}', Region: eu-west-1, Values: {{Arn: !GetAtt [!Sub 'Queue${{Name}}', Arn]}}}}
+        Exports: {{As: Queue, Consumer: !Ref Name, Values: {{Arn: !GetAtt [!Sub 'Queue${{Name}}', Arn]}}}}
   Fn::ForEach::Topics:
     - R
     - !Ref Regions
     - Fn::ForEach::Kinds:
         - Kind
         - [News, Ads]
-        - Topic${{Kind}}&{{R}}:
+        - Topic${{Kind}}${{R}}:
             Type: AWS::SNS::Topic
-            Exports: {{Region: !Sub '${{R}}', Values: {{'${{Kind}}': x}}}}
+            Exports: {{Region: !Sub '${{R}}', Consumer: !Ref Kind, Values: {{Kind: x}}}}
   Last:
     Type: AWS::SQS::Queue
     Exports: {{As: Last}}
@@ -138,7 +138,7 @@ def test_without_the_macro_its_keys_are_what_cfn_lint_does_not_know() -> None:
 
 
 def test_typos_in_loops_are_found_once_at_their_line() -> None:
-    found = lint(LOOPS.replace("As: 'Queue", "As: 'Que ue").replace("Type: AWS::SNS::Topic", "Type: AWS::SNS::Topc"))
+    found = lint(LOOPS.replace("As: Queue", "As: Que ue").replace("Type: AWS::SNS::Topic", "Type: AWS::SNS::Topc"))
     assert [(each.rule, each.line) for each in found] == [("E9702", 10)]
     found = lint(LOOPS.replace("Type: AWS::SNS::Topic", "Type: AWS::SNS::Topc"))
     line = LOOPS.splitlines().index("            Type: AWS::SNS::Topic") + 1

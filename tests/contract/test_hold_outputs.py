@@ -49,6 +49,7 @@ def test_what_is_cut_stays_different() -> None:
     assert hold_output_id(f"{LONG}A") != hold_output_id(f"{LONG}B")
 
 
-def test_the_variable_of_a_loop_is_never_cut() -> None:
+def test_in_a_loop_its_variable_is_never_cut_and_never_in_one_sub_with_a_pseudo_parameter() -> None:
     logical_id = f"{'E' * 120}${{Name}}"
-    assert named(logical_id, "s") == f"s-{logical_id}"
+    assert hold_name(logical_id) == {"Fn::Join": ["-", [{"Ref": "AWS::StackName"}, {"Fn::Sub": logical_id}]]}
+    assert hold_output(logical_id, {})["Value"] == {"Fn::GetAtt": [{"Fn::Sub": logical_id}, "Hold"]}

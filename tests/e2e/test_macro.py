@@ -374,17 +374,21 @@ def test_an_import_keeps_the_export_and_what_it_exports_in_the_template(site: Si
     site.aws.delete(site.network, EU)
 
 
-def test_each_export_of_a_loop_has_a_hold(site: Site) -> None:
-    name = {"Fn::GetAtt": [{"Fn::Sub": "Topic${Letter}"}, "TopicName"]}
-    exports = {"Region": US, "Consumer": {"Fn::Sub": "letter-${Letter}"}, "Values": {"Name": name}}
+def test_a_loop_exports_each_resource_with_a_hold(site: Site) -> None:
+    exports = {"As": "TopicArn", "Region": US, "Consumer": {"Fn::Sub": "letter-${Letter}"}}
     topic = {"Type": "AWS::SNS::Topic", "Exports": exports}
     template = {
         "Transform": ["StrongRef", "AWS::LanguageExtensions"],
         "Resources": {"Fn::ForEach::Topics": ["Letter", ["A", "B"], {"Topic${Letter}": topic}]},
     }
     site.aws.deploy(site.network, template, EU, "CREATE_COMPLETE")
-    made = [name for name in site.aws.physical_ids(site.network, EU) if "Exports" in name]
+    ids = site.aws.physical_ids(site.network, EU)
+    made = [name for name in ids if "Exports" in name]
     assert sorted(name[:13] for name in made) == ["TopicAExports", "TopicBExports"]
+    ssm = site.aws.client("ssm", US)
+    for letter in "AB":
+        name = f"/strongref/exports/letter-{letter}/{site.aws.account}/{EU}/{site.network}/TopicArn"
+        assert ssm.get_parameter(Name=name)["Parameter"]["Value"] == ids[f"Topic{letter}"]
     assert site.aws.outputs(site.network, EU) == {f"{name}Hold": f"{site.network}-{name}" for name in made}
     exported = site.aws.client("cloudformation", EU).list_exports()["Exports"]
     assert {f"{site.network}-{name}" for name in made} <= {each["Name"] for each in exported}

@@ -104,7 +104,7 @@ def test_references_of_acks_in_a_manifest_are_left_alone() -> None:
 
 def test_a_logical_id_that_would_be_too_long_is_reported() -> None:
     name = "Topic${Name}" + "x" * 230
-    loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "${Name}"})}]}
+    loop = {"Fn::ForEach::T": ["Name", ["a"], {name: resource({}, Exports={"As": "T", "Consumer": {"Ref": "Name"}})}]}
     (text,) = problems(template(**loop))
     assert text.endswith(
         "a logical ID must have at most 255 characters, got 257; shorten the logical ID of the resource"
@@ -155,6 +155,42 @@ def test_everything_that_is_wrong_is_reported_at_once_in_the_order_of_the_templa
 def test_a_reference_in_a_loop_cannot_depend_on_the_loop(body: dict[str, Any]) -> None:
     (text,) = problems(template(**{"Fn::ForEach::Topics": ["Name", ["A"], body]}))
     assert text.startswith("Fn::ForEach::Topics[2].T${Name}.Properties.XRef: it depends on Name of Fn::ForEach, which")
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"Conditions": {"C": {"Fn::Equals": [ref("A"), "a"]}}}, "Conditions.C.Fn::Equals[0]"),
+        ({"Parameters": {"P": {"Type": "String", "DefaultRef": ref("A")}}}, "Parameters.P.DefaultRef"),
+        ({"Mappings": {"M": {"K": {"XRef": ref("A")}}}}, "Mappings.M.K.XRef"),
+        ({"Metadata": {"XRefs": [ref("A")]}}, "Metadata.XRefs"),
+        ({"Outputs": {"O": {"Value": 1, "Export": {"NameRef": ref("A")}}}}, "Outputs.O.Export.NameRef"),
+        (template({"Fn::Transform": {"Name": "X", "Parameters": {"ARef": ref("A")}}}), "Parameters.ARef"),
+        (template({"Fn::ForEach::X": ["X", ["a", ref("A")], {}]}), "Service.Properties.Fn::ForEach::X[1][1]"),
+        (template(**{"Fn::ForEach::X": ["X", ref("A"), {}]}), "Fn::ForEach::X[1]"),
+        (template(A=resource({}, CreationPolicy={"CountRef": ref("A")})), "A.CreationPolicy.CountRef"),
+        (template(A=resource({}, DependsOnRefs=[ref("A")])), "A.DependsOnRefs"),
+    ],
+)
+def test_a_reference_where_none_works_is_reported(given: dict[str, Any], place: str) -> None:
+    (text,) = problems(template({}) | given)
+    assert f"{place}: no reference works here, since CloudFormation reads this before it makes resources" in text
+
+
+@pytest.mark.parametrize(
+    ("properties", "place", "key"),
+    [
+        ({"VpcId": ref("A")}, "VpcId", "VpcIdRef"),
+        ({"VpcId": {"Form": {"Stack": "a", "Name": "b"}}}, "VpcId", "VpcIdRef"),
+        ({"SubnetIds": ["a", ref("A")]}, "SubnetIds[1]", "SubnetIdsRefs"),
+        ({"Url": {"Fn::Sub": ["${Host}", {"Host": ref("A")}]}}, "Url.Fn::Sub[1].Host", "HostRef"),
+    ],
+)
+def test_a_reference_without_the_suffix_is_reported(properties: dict[str, Any], place: str, key: str) -> None:
+    (text,) = problems(template(properties))
+    assert text == (
+        f"Service.Properties.{place}: the key of a reference ends in Ref, and that of a list in Refs; write {key}"
+    )
 
 
 def test_a_logical_id_that_is_needed_is_not_free() -> None:

@@ -144,6 +144,12 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
         ({"As": "A b"}, "Alb.Exports.As: must consist of letters, digits, _ and -, got 'A b'"),
         ({"As": {"Ref": "A"}}, "Alb.Exports.As: must be a string, got a map"),
         ({"As": "A", "Values": {}}, "Alb.Exports.Values: must not be empty; remove it or add a value"),
+        (
+            {"As": "A.B", "Values": {"C": {"D": {"E": {"F": {"G": {"H": {"I": {"J": "x"}}}}}}}}},
+            "Alb.Exports.Values.C.D.E.F.G.H.I.J: must be at most 9 levels deep, got 10",
+        ),
+        ({"As": "A", "Values": {"B": {"C d": "x"}}}, "Alb.Exports.Values.B.C d: must consist of letters"),
+        ({"As": "A b", "Values": {"B": "x"}}, "Alb.Exports.As: must consist of letters, digits, _ and -, got 'A b'"),
         ({"As": "A", "SecureKeys": {"Ref": "X"}}, "Alb.Exports.SecureKeys: must be a list of strings, got a map"),
         (
             {"As": "A", "Region": []},
@@ -162,6 +168,11 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
 def test_what_the_exporter_would_refuse_is_reported_before(given: object, reported: str) -> None:
     (text,) = refusals(given)
     assert text.startswith(reported)
+
+
+def test_a_dynamic_reference_is_not_known_before_cloudformation_reads_it() -> None:
+    value = {"A": "{{resolve:ssm:/site/a}}"}
+    assert the_export(template(Alb=resource({}, Exports={"Values": value})))["Properties"]["Values"] == value
 
 
 def test_everything_that_is_wrong_is_reported_at_once() -> None:

@@ -196,44 +196,97 @@ def in_loop(given: object, **more: object) -> dict[str, Any]:
     return {"Fn::ForEach::Topics": ["Name", ["A", "B"], {"Topic${Name}": exporting(given, **more)}]}
 
 
+TEAM = {"Consumer": {"Fn::Sub": "team-${Name}"}}
+
+
 def test_in_a_loop_each_resource_has_its_export() -> None:
-    given = [{"As": "T${Name}", "Consumer": "web"}, {"Values": {"T": "t"}, "Consumer": "${Name}"}]
-    body = transformed(template(**in_loop(given, Condition="Is${Name}")))["Resources"]["Fn::ForEach::Topics"][2]
+    given = [{"As": "T", "Consumer": {"Ref": "Name"}}, {"Values": {"T": "t"}, **TEAM}]
+    body = transformed(template(**in_loop(given, Condition="C")))["Resources"]["Fn::ForEach::Topics"][2]
     made = [(name, each) for name, each in body.items() if each["Type"] == EXPORTS]
     assert [name.startswith("Topic${Name}Exports") for name, _ in made] == [True, True]
+    own = {"Ref": {"Fn::Sub": "Topic${Name}"}}
     values = [each["Properties"]["Values"] for _, each in made]
-    assert values == [{"T${Name}": when("Is${Name}", {"Ref": "Topic${Name}"})}, {"T": when("Is${Name}", "t")}]
-    assert made[1][1]["Metadata"] == {"Exports": [when("Is${Name}", {"Ref": "Topic${Name}"})]}
-    turned = transformed(template(**in_loop(given[::-1], Condition="Is${Name}")))["Resources"]
+    assert values == [{"T": when("C", own)}, {"T": when("C", "t")}]
+    assert made[1][1]["Metadata"] == {"Exports": [when("C", own)]}
+    turned = transformed(template(**in_loop(given[::-1], Condition="C")))["Resources"]
     assert turned["Fn::ForEach::Topics"][2] == body
+
+
+def test_in_a_loop_an_export_depends_on_its_resource_by_a_function() -> None:
+    """CloudFormation replaces no variable in `DependsOn`."""
+    body = transformed(template(**in_loop({"Values": {"T": "t"}, **TEAM})))["Resources"]["Fn::ForEach::Topics"][2]
+    (made,) = [each for each in body.values() if each["Type"] == EXPORTS]
+    assert made["Metadata"] == {"Exports": [{"Ref": {"Fn::Sub": "Topic${Name}"}}]}
+    assert "DependsOn" not in made
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"Ref": "Topic${Name}"}, {"Ref": {"Fn::Sub": "Topic${Name}"}}),
+        ({"Fn::GetAtt": ["Topic${Name}", "Arn"]}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}),
+        ({"Fn::GetAtt": "Topic${Name}.A.B"}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "A.B"]}),
+        ({"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}),
+        (
+            [{"Fn::Sub": ["${Name}-${A}", {"A": {"Ref": "Name"}}]}],
+            [{"Fn::Sub": ["${Name}-${A}", {"A": {"Ref": "Name"}}]}],
+        ),
+    ],
+)
+def test_in_a_loop_values_have_its_variable_where_cloudformation_replaces_it(given: object, expected: object) -> None:
+    body = transformed(template(**in_loop({"Values": {"T": given}, **TEAM})))["Resources"]["Fn::ForEach::Topics"][2]
+    (made,) = [each for each in body.values() if each["Type"] == EXPORTS]
+    assert made["Properties"]["Values"] == {"T": expected}
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        {"As": "T&{Name}"},
-        {"As": "T", "Values": {"${Name}": {"Deep": "x"}}},
-        {"As": "T", "Values": {"Deep": {"${Name}": "x"}}},
-        {"As": "T", "Consumer": {"Ref": "Name"}},
-        {"As": "T", "Region": "${Name}"},
-        {"As": "T", "Region": ["us-east-1", {"Fn::Sub": "${Name}"}], "Values": {"A": "${Name}"}, "SecureKeys": ["A"]},
-        {"Values": {"Fn::FindInMap": ["M", "${Name}", "Values"]}},
+        {"As": "T", "Region": {"Ref": "Name"}},
+        {"As": "T", "Region": ["us-east-1", {"Fn::Sub": "${Name}"}], "Values": {"A": "x"}, "SecureKeys": ["A"]},
+        {"Values": {"Fn::FindInMap": ["M", {"Ref": "Name"}, "Values"]}},
     ],
 )
-def test_in_a_loop_names_and_targets_may_depend_on_its_variable(given: dict[str, Any]) -> None:
+def test_in_a_loop_targets_may_depend_on_its_variable(given: dict[str, Any]) -> None:
     assert problems(template(**in_loop(given))) == []
 
 
-def test_what_every_turn_of_a_loop_would_export_alike_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"As": "T${Name}"}, "As"),
+        ({"As": "T&{Name}"}, "As"),
+        ({"As": "T", "Consumer": "${Name}"}, "Consumer"),
+        ({"As": "T", "Region": ["${Name}"]}, "Region[0]"),
+        ({**TEAM, "Values": {"${Name}": "x"}}, "Values.${Name}"),
+        ({**TEAM, "Values": {"A": {"B${Name}": "x"}}}, "Values.A.B${Name}"),
+        ({**TEAM, "Values": {"A": ["x", "${Name}"]}}, "Values.A[1]"),
+        ({**TEAM, "Values": {"A": {"Fn::Sub": "&{Name}"}}}, "Values.A.Fn::Sub"),
+        ({**TEAM, "Values": {"A": {"Fn::Sub": ["${B}", {"B": "${Name}"}]}}}, "Values.A.Fn::Sub[0].B"),
+        ({"As": "T", "Consumer": {"Fn::Join": ["", ["a", "${Name}"]]}}, "Consumer.Fn::Join[1][1]"),
+    ],
+)
+def test_in_a_loop_its_variable_is_refused_where_it_would_stay(given: dict[str, Any], place: str) -> None:
+    (text,) = problems(template(**in_loop(given)))
+    exports = "Fn::ForEach::Topics[2].Topic${Name}.Exports"
+    assert text.startswith(f"{exports}.{place}: CloudFormation does not replace Name of Fn::ForEach here; use !Sub or")
+
+
+def test_in_a_loop_the_resource_needs_a_name_that_functions_can_have_and_one_condition() -> None:
+    body = {"T&{Name}": exporting({"As": "T", **TEAM})}
+    (text,) = problems(template(**{"Fn::ForEach::Topics": ["Name", ["a.b"], body]}))
+    assert text.startswith("Fn::ForEach::Topics[2].T&{Name}: CloudFormation does not replace Name of Fn::ForEach here;")
+    assert text.endswith("write $ in place of &, as !Sub needs it")
+    (text,) = problems(template(**in_loop({"As": "T", **TEAM}, Condition="Is${Name}")))
+    assert text.endswith(
+        "Condition: CloudFormation does not replace Name of Fn::ForEach here; use one condition for all"
+    )
+
+
+def test_what_every_iteration_of_a_loop_would_export_alike_is_refused() -> None:
     (text,) = problems(template(**in_loop({"As": "T", "Values": {"Arn": {"Ref": "Topic${Name}"}}})))
-    assert text.startswith("Fn::ForEach::Topics[2].Topic${Name}.Exports: neither its names nor its Region, Account or")
-    assert text.endswith("use ${Name} in one of them")
-
-
-def test_what_is_wrong_in_a_loop_is_reported_with_the_names_as_they_are_written() -> None:
-    (text,) = problems(template(**in_loop({"Values": {"${Name}": {"a b": "x"}}})))
-    problem = "must consist of letters, digits, _ and -, got 'a b'"
-    assert text.startswith(f"Fn::ForEach::Topics[2].Topic${{Name}}.Exports.Values.${{Name}}.a b: {problem}")
+    assert text.startswith("Fn::ForEach::Topics[2].Topic${Name}.Exports: neither Region, Account nor Consumer depends")
+    assert text.endswith("use !Sub with ${Name} in one of them")
 
 
 def test_more_conditions_than_an_export_can_nest_are_reported() -> None:

@@ -83,7 +83,7 @@ STYLES = [
         "    - 'T${V}':\n"
         "        Type: T\n"
         "        Properties: {KRef: {From: {Stack: a, Name: b}}}\n"
-        "        Exports: {As: 'c${V}'}\n"
+        "        Exports: {As: c, Consumer: !Ref V}\n"
     ),
     ("\ufeffResources:\n  A: {Type: T, Properties: {XRef: {From: {Stack: a, Name: b}}}}\n"),
     ("---\nResources:\n  A: {Type: T, Properties: {XRef: {From: {Stack: a, Name: b}}}}\n...\n"),
@@ -352,7 +352,7 @@ def test_what_stands_next_to_is_not_touched() -> None:
 
 def test_an_alias_is_not_changed_behind_a_programs_back() -> None:
     shared = "Resources:\n  A:\n    Type: T\n    Properties: &p\n      XRef: {From: {Stack: a, Name: b}}\n"
-    for given in (f"{shared}  B: {{Type: T, Properties: *p}}\n", f"{shared}Metadata: *p\n"):
+    for given in (f"{shared}  B: {{Type: T, Properties: *p}}\n", f"{shared}  B: {{Type: T, Metadata: *p}}\n"):
         with pytest.raises(ManifestError, match="stands under an anchor that is used elsewhere too"):
             text_of(given)
     unused = "Metadata: {A: &a [1], B: *a}\n"

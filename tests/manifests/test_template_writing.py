@@ -17,7 +17,7 @@ ODD = st.sampled_from(
     ["yes", "0x1f", "1_000", "12:30", "~", "a: b", "a #b", "=", "<<", "\n", "a\n\n", " a\nb", "a \nb", "a\nb"]
 )
 SCALARS = TEXTS | ODD | st.integers(-(10**9), 10**9) | st.booleans() | st.none()
-FUNCTIONS = ("Ref", "Condition", "Fn::Sub", "Fn::Join", "Fn::Base64", "Fn::ImportValue", "Fn::Select")
+FUNCTIONS = ("Ref", "Condition", "Fn::Sub", "Fn::Join", "Fn::Base64", "Fn::ImportValue", "Fn::Select", "Fn::Length")
 
 
 def larger(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -55,6 +55,9 @@ def test_text_stays_text_for_readers_of_yaml_1_1(text: str) -> None:
         ({"Fn::GetAtt": ["A.B", "C"]}, "!GetAtt [A.B, C]"),
         ({"Fn::ImportValue": {"Fn::Sub": "${A}-b"}}, "{Fn::ImportValue: !Sub '${A}-b'}"),
         ({"Fn::If": ["A", {"Ref": "B"}, [1, True, None]]}, "!If [A, !Ref B, [1, true, null]]"),
+        ({"Fn::ToJsonString": {"A": {"Fn::Length": [1]}}}, "{Fn::ToJsonString: {A: {Fn::Length: [1]}}}"),
+        ({"Fn::ForEach::X": ["X", ["a"], {"${X}": 1}]}, "{Fn::ForEach::X: [X, [a], {'${X}': 1}]}"),
+        ({"Fn::ForEach::X": "a\nb"}, '{Fn::ForEach::X: "a\\nb"}'),
         ("arn:aws:sns:eu-west-1:1:news", "arn:aws:sns:eu-west-1:1:news"),
         ("it's", "'it''s'"),
         ('say "x"\n', '"say \\U00000022x\\U00000022\\n"'),

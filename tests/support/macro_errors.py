@@ -82,6 +82,8 @@ REFERENCES: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-shape": _cluster({"From": "network.ClusterArn"}),
     "macro-shared-consumer": _cluster(ref("A", Shared=True, Consumer="web")),
     "macro-loop": _of(template(**{"Fn::ForEach::Services": ["Name", ["a"], _LOOP]})),
+    "macro-suffix": _of(template({"VpcId": ref("VpcId")})),
+    "macro-misplaced": _of(template({}) | {"Parameters": {"VpcId": {"Type": "String", "DefaultRef": ref("VpcId")}}}),
 }
 
 EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
@@ -104,6 +106,11 @@ EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-conditions": _of_many(101, lambda number: _exporting(number) | {"Condition": f"Is{number}"}),
     "macro-turns": _of(
         template(**{"Fn::ForEach::Topics": ["Name", ["a"], {"Topic${Name}": resource({}, Exports={"As": "Topic"})}]})
+    ),
+    "macro-loop-text": _of(
+        template(
+            **{"Fn::ForEach::Topics": ["Name", ["a"], {"Topic${Name}": resource({}, Exports={"As": "Topic${Name}"})}]}
+        )
     ),
     "macro-hold": _of(
         template(Exports={"Type": "Custom::CrossRegionExport", "Properties": {"Values": {}, "Hold": "network"}})

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strongref.macro.template import FOR_EACH
+from strongref.macro.loops import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.errors import UnexpandableLoopError

@@ -1,9 +1,8 @@
 """Carries out the transforms that need nothing but the template: StrongRef, AWS's language extensions and its SAM.
 
-CloudFormation calls macros before its own transforms. In a loop, the identifier is replaced in the keys of its body, in
-`Fn::Sub`, and where `Ref` names it. AWS's documentation says that other texts have it replaced too, and tools disagree.
-So a loop with such texts is left to CloudFormation. cfn-lint's expansion is no help: a linter may make up what it does
-not know, and it leaves identifiers in `Fn::ToJsonString`.
+CloudFormation calls macros before its own transforms. A loop is left to it if a variable stands where tools disagree on
+its replacement. cfn-lint's expansion is no help: a linter may make up what it does not know, and it leaves identifiers
+in `Fn::ToJsonString`.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strongref.macro.errors import TooDeepError
-from strongref.macro.template import DEPTH_LIMIT, FOR_EACH, MACRO, Node, Template, is_function, too_deep
+from strongref.macro.loops import FOR_EACH, unreplaced_in
+from strongref.macro.template import DEPTH_LIMIT, MACRO, Node, Template, is_function, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.evaluation import Evaluation
@@ -22,7 +22,7 @@ from strongref_cli.check.serverless import SERVERLESS, serverless
 from strongref_cli.check.unknown import Evaluated, SourceKind, sources_of, text_of
 from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
-from strongref_toolkit.json_values import keys_and_values, texts_in
+from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
     from strongref.untyped import AnyJson
@@ -140,7 +140,7 @@ class _Loops:
                 pass
             case _:
                 raise UnexpandableLoopError(key, "it must be a list of an identifier, a collection and a map")
-        if _is_in_plain_text(variable, body):
+        if any(unreplaced_in(body, variable)):
             raise _UnknownLoopError(key)
         found: dict[str, Node] = {}
         for item in self._items(key, self._expanded(collection, variables)):
@@ -169,12 +169,6 @@ class _Loops:
         if isinstance(given, list) and given and isinstance(given[0], str):
             return [_replaced(given[0], variables, "$"), *(self._expanded(each, variables) for each in given[1:])]
         return self._expanded(given, variables)
-
-
-def _is_in_plain_text(variable: str, body: Mapping[str, Any]) -> bool:
-    """Whether an identifier is in a text that is neither a key nor a template of `Fn::Sub`."""
-    texts = (text for path, text in texts_in(body) if path[-1] != "Fn::Sub" and path[-2:] != ("Fn::Sub", 0))
-    return any(f"{sign}{{{variable}}}" in text for text in texts for sign in "$&")
 
 
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:

@@ -139,12 +139,9 @@ def _placed(edits: TemplateEdits, cfn: Template) -> TemplateEdits:
         location = cfn.get_location_yaml(cfn.template, path) or (0, 0, 0, 0)
         return str_node(key, Mark(*location[:2]), Mark(*location[2:]))
 
-    additions = []
-    for each in edits.additions:
-        origin, *_ = (*each.origins, first.get(each.key, each.path))
-        value = each.value
-        if isinstance(value, dict):  # cfn-lint does not expand a loop's variable in `DependsOn`.
-            value = {key: below for key, below in value.items() if key != "DependsOn"}
-        additions.append(replace(each, key=placed(each.key, origin), value=value))
+    additions = tuple(
+        replace(each, key=placed(each.key, next(iter((*each.origins, first.get(each.key, each.path))))))
+        for each in edits.additions
+    )
     renamings = tuple(replace(each, becomes=placed(each.becomes, each.path)) for each in edits.renamings)
-    return replace(edits, renamings=renamings, additions=tuple(additions))
+    return replace(edits, renamings=renamings, additions=additions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,7 @@ def transform_template(args: argparse.Namespace) -> int:
         write({Path(args.out): result.encode()})
     elif not args.check:
         put_out(result.encode())
-    types = [each.value.get("Type") for each in changes.additions]
+    types = [each.value.get("Type") for each in changes.additions if isinstance(each.value, Mapping)]  # else a loop
     done = [count(len(changes.replacements), "reference")]
     done += [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
     tell("note", ", ".join(done))

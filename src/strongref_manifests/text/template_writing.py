@@ -12,6 +12,12 @@ from strongref_manifests.text.styles import NOT_TEXT
 _WIDTH = 110
 """Columns that a value on one line may reach."""
 
+_SHORT = (
+    *("Ref", "Condition", "Base64", "Cidr", "FindInMap", "GetAtt", "GetAZs", "ImportValue", "Join", "Select", "Split"),
+    *("Sub", "Transform", "And", "Equals", "If", "Not", "Or"),
+)
+"""Functions with a short form (AWS: Template Reference, intrinsic functions); newer ones have none."""
+
 _PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./-]|:(?=[A-Za-z0-9_./:-]))*")
 
 
@@ -82,9 +88,10 @@ def _literal(node: Node) -> list[str]:
     tag = ""
     if is_function(node):
         ((name, node),) = node.items()
-        if name == "Fn::GetAtt":  # its short form splits text
+        short = name.removeprefix("Fn::")
+        if name == "Fn::GetAtt" or short not in _SHORT:  # the short form of the first splits text
             return []
-        tag = f"!{name.removeprefix('Fn::')} "
+        tag = f"!{short} "
     if not isinstance(node, str) or "\n" not in node or not node.replace("\n", "").isprintable():
         return []
     lines = node.removesuffix("\n").split("\n")
@@ -103,11 +110,12 @@ def _short(name: str, argument: Node) -> str:
     """A function on one line: in its short form, where that is read as the same."""
     if name == "Fn::GetAtt" and _is_attribute(argument):
         return f"!GetAtt {scalar('.'.join(argument))}"
+    short = name.removeprefix("Fn::")
     is_split = name == "Fn::GetAtt" and isinstance(argument, str)
-    if is_split or is_function(argument) or not isinstance(argument, str | list | Mapping):
+    if short not in _SHORT or is_split or is_function(argument) or not isinstance(argument, str | list | Mapping):
         # One short form cannot stand directly below another, and what has a tag is text, which !GetAtt splits.
         return f"{{{scalar(name)}: {flow(argument)}}}"
-    return f"!{name.removeprefix('Fn::')} {flow(argument)}"
+    return f"!{short} {flow(argument)}"
 
 
 def _is_attribute(argument: Node) -> bool:

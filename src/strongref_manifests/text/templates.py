@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from strongref.macro.references import is_reference, stem
+from strongref.macro.references import is_whole, references_in
 from strongref.macro.template import mapped
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Scalar, line_of
 from strongref_manifests.text.template_writing import Bare, scalar
+from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
     from strongref.untyped import AnyJson
@@ -160,18 +160,12 @@ def _scalar_value(node: Scalar) -> object:
     return value if kept else Bare(text)
 
 
-def _has_references(node: object, path: Path) -> bool:
+def _has_references(node: AnyJson, path: Path) -> bool:
     """Whether there is something for the macro in what is merged into a map."""
-    if isinstance(node, list):
-        return any(_has_references(item, path) for item in node)
-    if not isinstance(node, Mapping):
-        return False
-    return any(
-        (stem(key) and is_reference(below))
-        or (key == "Exports" and path[:1] == ("Resources",) and "Properties" not in path)
-        or _has_references(below, (*path, key))
-        for key, below in node.items()
-    )
+    if is_whole(node) or any(references_in(node)):
+        return True
+    inside = path[:1] == ("Resources",) and "Properties" not in path
+    return inside and any(at[-1] == "Exports" and "Properties" not in at for at, _ in keys_and_values(node))
 
 
 def json_text(node: object, indent: str | None = None) -> str:

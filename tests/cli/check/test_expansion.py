@@ -34,12 +34,12 @@ def test_a_loop_is_unrolled_in_keys_in_sub_and_in_ref() -> None:
     body = {
         "Bucket&{Name}": {
             "Type": "AWS::S3::Bucket",
-            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}, "C": {"${Name}": "1"}},
+            "Properties": {"A": {"Ref": "Name"}, "B": {"Fn::Sub": "${Name}-${AWS::Region}"}},
         }
     }
     found = resources({"Fn::ForEach::Buckets": ["Name", {"Ref": "Names"}, body]})
     assert set(found) == {"BucketOne", "Buckettwo"}
-    assert found["Buckettwo"]["Properties"] == {"A": "t-wo", "B": "t-wo-eu-west-1", "C": {"t-wo": "1"}}
+    assert found["Buckettwo"]["Properties"] == {"A": "t-wo", "B": "t-wo-eu-west-1"}
 
 
 def test_loops_are_nested_and_unrolled_in_properties() -> None:
@@ -81,9 +81,13 @@ def test_a_loop_over_what_only_cloudformation_knows_is_left_to_it(collection: ob
 
 
 @pytest.mark.parametrize(
-    "text", ["x-${X}", "&{X}", {"Fn::GetAtt": ["B${X}", "Arn"]}, {"Fn::Sub": ["x", {"V": "${X}"}]}]
+    "text",
+    [
+        *("x-${X}", "&{X}", {"Fn::GetAtt": ["B${X}", "Arn"]}, {"Fn::Sub": ["x", {"V": "${X}"}]}),
+        *({"Deep${X}": "1"}, {"Fn::Sub": "&{X}"}, {"Fn::ForEach::Y": ["Y", ["${X}"], {"${Y}": "1"}]}),
+    ],
 )
-def test_a_loop_with_its_identifier_in_plain_text_is_left_to_cloudformation(text: object) -> None:
+def test_a_loop_with_its_identifier_where_tools_disagree_is_left_to_cloudformation(text: object) -> None:
     given = {"Transform": LOOPS, "Resources": {"Fn::ForEach::Loop": ["X", ["a"], {"B${X}": {"Properties": text}}]}}
     assert expand(given, {}).left == ("Fn::ForEach::Loop",)
 

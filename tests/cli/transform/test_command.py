@@ -189,6 +189,29 @@ def test_it_is_written_to_a_file(file: Path, tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == ""
 
 
+def test_a_loop_is_counted_and_has_no_short_forms_that_do_not_exist(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "loop.yaml"
+    file.write_text(
+        "Transform: [StrongRef, AWS::LanguageExtensions]\n"
+        "Resources:\n"
+        "  Fn::ForEach::Topics:\n"
+        "    - Name\n"
+        "    - [a, b]\n"
+        "    - Topic${Name}:\n"
+        "        Type: AWS::SNS::Topic\n"
+        "        Properties: {KmsMasterKeyIdRef: {From: {Stack: keys, Name: Arn}}}\n"
+        "        Exports: {As: Arn, Consumer: !Sub 'team-${Name}', Values: {Json: {Fn::ToJsonString: [!Ref Name]}}}\n"
+    )
+    assert cli.main(["transform", str(file)]) == 0
+    written = capsys.readouterr()
+    assert written.err == "strongref: 1 reference, 1 Import, 1 Export\n"
+    assert "Fn::ToJsonString: [!Ref Name]" in written.out
+    assert "Fn::ForEach::TopicsHold" in written.out
+    assert not re.search("!(ForEach|ToJsonString)", written.out)
+
+
 def test_a_check_writes_nothing(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["transform", str(file), "--check"]) == 0
     assert capsys.readouterr().out == ""

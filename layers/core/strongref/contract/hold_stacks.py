@@ -178,9 +178,16 @@ class HoldParameter(NamedTuple):
         return cls(export.replace(".", ":"), *rest)
 
 
-def hold_name(logical_id: str) -> dict[str, str]:
-    """The name of an Export's hold: `<stack name>-<logical ID>`. A logical ID that is too long ends with a hash."""
-    return {"Fn::Sub": f"${{AWS::StackName}}-{_shortened(logical_id, _LONGEST_IN_NAME)}"}
+def hold_name(logical_id: str) -> dict[str, Any]:
+    """The name of an Export's hold: `<stack name>-<logical ID>`. A logical ID that is too long ends with a hash.
+
+    The logical ID of an Export in a loop has the loop's variable. `Fn::Sub` with a variable and a pseudo parameter in
+    one text fails on AWS (aws-cloudformation/cfn-language-discussion, issue 151).
+    """
+    name = _shortened(logical_id, _LONGEST_IN_NAME)
+    if name.isalnum():
+        return {"Fn::Sub": f"${{AWS::StackName}}-{name}"}
+    return {"Fn::Join": ["-", [{"Ref": "AWS::StackName"}, {"Fn::Sub": name}]]}
 
 
 def hold_output_id(logical_id: str) -> str:
@@ -191,14 +198,8 @@ def hold_output_id(logical_id: str) -> str:
 def hold_output(logical_id: str, export: Mapping[str, Any]) -> dict[str, Any]:
     """The output that exports the hold of an Export, under the Export's condition."""
     condition = {"Condition": export["Condition"]} if "Condition" in export else {}
-    # A loop replaces its variable in functions and in keys (AWS: Fn::ForEach), and not in other text.
     named = logical_id if logical_id.isalnum() else {"Fn::Sub": logical_id}
     return {**condition, "Value": {"Fn::GetAtt": [named, HOLD]}, "Export": {"Name": hold_name(logical_id)}}
-
-
-def can_have_hold(logical_id: str) -> bool:
-    """Whether the name of an Export's hold can be written: `Fn::Sub` leaves a loop's `&{Variable}` as it is."""
-    return "&{" not in logical_id
 
 
 def _shortened(logical_id: str, most: int) -> str:

@@ -89,6 +89,20 @@ class WrongShapeError(TemplateError):
         return f"must be {self.expected}, got {self.got}{f'; {self.hint}' if self.hint else ''}"
 
 
+class MissingSuffixError(TemplateError):
+    key: str  # the key to write, as in `VpcIdRef`
+    sentence = "the key of a reference ends in Ref, and that of a list in Refs; write {key:200}"
+
+
+class MisplacedError(TemplateError):
+    """A reference where CloudFormation evaluates no function of a resource."""
+
+    sentence = (
+        "no reference works here, since CloudFormation reads this before it makes resources; use references in the "
+        "Properties, Metadata and UpdatePolicy of resources, and in the Value of outputs"
+    )
+
+
 class BadPropertyError(TemplateError):
     """A property that the importer or the exporter would refuse."""
 
@@ -106,13 +120,21 @@ class LoopError(TemplateError):
     )
 
 
+class LoopTextError(TemplateError):
+    """The variable of a loop would stay as it is, in a name or in a text."""
+
+    variable: str  # of the `Fn::ForEach`
+    hint: str  # the next step
+    sentence = "CloudFormation does not replace {variable:100} of Fn::ForEach here; {hint:300}"
+
+
 class SameInLoopError(TemplateError):
     """Every iteration of a loop would export the same."""
 
     variable: str  # of the `Fn::ForEach`
     sentence = (
-        "neither its names nor its Region, Account or Consumer depend on {variable:100} of Fn::ForEach, so every "
-        "iteration would export the same; use ${{{variable:100}}} in one of them"
+        "neither Region, Account nor Consumer depends on {variable:100} of Fn::ForEach, so every iteration would "
+        "export the same; use !Sub with ${{{variable:100}}} in one of them"
     )
 
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.properties import parse_account, parse_region, parse_text
 from strongref.contract.requests import EXPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels, parse_values
 from strongref.errors import BadRequestError
-from strongref.macro.errors import BadPropertyError, MissingKeyError, SameInLoopError, UnknownKeyError, WrongShapeError
+from strongref.macro.errors import (
+    BadPropertyError,
+    LoopTextError,
+    MissingKeyError,
+    SameInLoopError,
+    UnknownKeyError,
+    WrongShapeError,
+)
+from strongref.macro.loops import SUB, in_sub, mentions, unreplaced
 from strongref.macro.references import as_sent
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
-from strongref.macro.template import Node, Path, SharedProperties, described, is_function, mentions, sampled
+from strongref.macro.template import Node, Path, SharedProperties, described, is_function
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
@@ -26,6 +35,8 @@ TARGET_KEYS = ("Region", "Account", "Consumer")
 OPTIONS = ("OnChange", "Revision")
 KEYS = (*TARGET_KEYS, VALUES, SECURE, *OPTIONS)
 """The exporter's properties."""
+
+_SUB_HINT = "use !Sub or !Ref. Names of values cannot depend on it; Region, Account and Consumer can"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +54,22 @@ class ExportPart:
 
 def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[TemplateError]]:
     """What a resource exports: one part, or one for each item of a list; and all problems."""
-    at = (*found.path, found.logical_id, "Exports")
+    resource = (*found.path, found.logical_id)
+    at = (*resource, "Exports")
     several = isinstance(found.given, list)
-    made, problems = [], []
-    for number, given in enumerate(found.given if several else [found.given]):
+    problems = list(_unreplaced((*resource, "Condition"), found.condition, found.loops, "use one condition for all"))
+    problems += _unreplaced(resource, {SUB: found.logical_id}, found.loops, "write $ in place of &, as !Sub needs it")
+    made = []
+    for number, written in enumerate(found.given if several else [found.given]):
         where = (*at, number) if several else at
-        new = list(_problems(where, given, found.loops))
+        given = in_sub(written, found.loops)
+        new = list(_unreplaced(where, given, found.loops, _SUB_HINT)) or list(_problems(where, given, found.loops))
         problems += new
         if not new:
             prefix = f"{given[AS]}." if AS in given else ""
             secure = tuple(f"{prefix}{each}" for each in given.get(SECURE, []))
             options = {key: as_sent(given[key]) for key in OPTIONS if key in given}
-            made.append(ExportPart(where, found, _target(given), _values(given, found.logical_id), secure, options))
+            made.append(ExportPart(where, found, _target(given), _values(given, found), secure, options))
     return made, problems
 
 
@@ -68,14 +83,17 @@ def _target(given: Mapping[str, Node]) -> SharedProperties:
     return SharedProperties.of(target)
 
 
-def _values(given: Mapping[str, Node], logical_id: str) -> Node:
+def _values(given: Mapping[str, Node], found: ResourceExports) -> Node:
     """With `As`, the values are below that name, or are the resource's `Ref`."""
     if AS not in given:
         return given[VALUES]
-    below = given.get(VALUES, {"Ref": logical_id})
-    for level in reversed(levels(given[AS])):
-        below = {level: below}
-    return below
+    return _below(levels(given[AS]), given.get(VALUES, in_sub({"Ref": found.logical_id}, found.loops)))
+
+
+def _below(above: Sequence[str], node: Node) -> Node:
+    for level in reversed(above):
+        node = {level: node}
+    return node
 
 
 def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[TemplateError]:
@@ -85,11 +103,9 @@ def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[Templ
     yield from (UnknownKeyError((*path, key), (*KEYS, AS)) for key in given if key not in (*KEYS, AS))
     if AS not in given and VALUES not in given:
         yield MissingKeyError((*path, VALUES), "a map of names to values, or the name to export it As,")
-    sample = sampled(given, loops)
     for key, rule in _RULES.items():
-        is_open = key in ("Region", "Account") and any(mentions(given.get(key), variable) for variable in loops)
-        if key in given and not is_open and (key in NAMES or not is_function(given[key])):
-            yield from _check((*path, key), rule, key, sample[key])
+        if key in given and (key in NAMES or not is_function(given[key])):
+            yield from _check((*path, key), rule, key, given[key])
     values = given.get(VALUES)
     yield from _same_in_every_iteration(path, given, loops)
     if VALUES not in given or is_function(values) or (AS in given and not isinstance(values, Mapping)):
@@ -99,39 +115,43 @@ def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[Templ
         return
     if AS in given and not values:
         yield BadPropertyError((*path, VALUES), "must not be empty; remove it or add a value")
+    above = levels(given[AS]) if AS in given and not list(_check(path, _RULES[AS], AS, given[AS])) else []
     for name, value in values.items():
-        yield from _check((*path, VALUES, name), _one_value, sampled(name, loops), sampled(value, loops))
-    secure = sample.get(SECURE, [])
+        yield from _check((*path, VALUES, name), partial(_one_value, above), name, value, len(above))
+    secure = given.get(SECURE, [])
     if isinstance(secure, list) and all(isinstance(each, str) for each in secure):
         keys = [each.replace(".", "/") for each in secure]
-        yield from _check((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, sample[VALUES])
+        yield from _check((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, values)
 
 
-def _same_in_every_iteration(path: Path, given: Mapping[str, Node], loops: Iterable[str]) -> Iterator[TemplateError]:
-    """In a loop, each iteration must export other names, or to another target."""
+def _unreplaced(path: Path, node: Node, loops: tuple[str, ...], hint: str) -> Iterator[TemplateError]:
+    """Where a variable would stay as it is, and be exported so."""
+    for variable in loops:
+        found = unreplaced(node, variable)
+        yield from (LoopTextError((*path, *(below if below != (SUB,) else ())), variable, hint) for below in found)
+
+
+def _same_in_every_iteration(path: Path, given: Mapping[str, Node], loops: tuple[str, ...]) -> Iterator[TemplateError]:
+    """In a loop, each iteration must export to another target, unless a function gives the names."""
     if is_function(given.get(VALUES)) and AS not in given:
         return
-    target_and_names = [given.get(AS), *(given.get(key) for key in TARGET_KEYS), *_names(given.get(VALUES))]
-    yield from (SameInLoopError(path, variable) for variable in loops if not mentions(target_and_names, variable))
+    target = [given.get(key) for key in TARGET_KEYS]
+    yield from (SameInLoopError(path, variable) for variable in loops if not mentions(target, variable))
 
 
-def _names(values: Node) -> Iterator[str]:
-    if isinstance(values, Mapping) and not is_function(values):
-        for name, below in values.items():
-            yield name
-            yield from _names(below)
-
-
-def _check(path: Path, rule: Callable[[str, Node], object], key: str, given: Node) -> Iterator[TemplateError]:
+def _check(
+    path: Path, rule: Callable[[str, Node], object], key: str, given: Node, above: int = 0
+) -> Iterator[TemplateError]:
+    """`above` is how many levels of the name are not in the path."""
     try:
         rule(key, given)
     except BadRequestError as error:
-        below = error.prop.removeprefix(VALUES).split(".")[2:] if VALUES in path else []
+        below = error.prop.removeprefix(VALUES).split(".")[2 + above :] if VALUES in path else []
         yield BadPropertyError((*path, *below), error.problem)
 
 
-def _one_value(name: str, given: Node) -> None:
-    parse_values(VALUES, {name: _sample(given)}, ())
+def _one_value(above: Sequence[str], name: str, given: Node) -> None:
+    parse_values(VALUES, _below(above, {name: _sample(given)}), ())
 
 
 def _secured(values: Mapping[str, Node], keys: list[str]) -> None:
@@ -160,8 +180,8 @@ _RULES: Mapping[str, Callable[[str, Node], object]] = {
 
 
 def _sample(given: Node) -> Node:
-    """A value as the exporter gets it, with some text in place of functions and imported values."""
-    if isinstance(given, ImportPlaceholder) or is_function(given):
+    """A value as the exporter gets it, with some text in place of what only CloudFormation knows."""
+    if isinstance(given, ImportPlaceholder) or is_function(given) or (isinstance(given, str) and "{{resolve:" in given):
         return "x"
     if isinstance(given, Mapping):
         return {key: _sample(below) for key, below in given.items()}

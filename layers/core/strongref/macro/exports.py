@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from strongref.contract.hold_stacks import HOLD, can_have_hold, hold_name, hold_output, hold_output_id
+from strongref.contract.hold_stacks import HOLD, hold_name, hold_output, hold_output_id
 from strongref.contract.names import short_hash
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
-from strongref.macro.template import FOR_EACH, IF, NO_VALUE, is_function, make_id
+from strongref.macro.loops import FOR_EACH, SUB, in_sub, named
+from strongref.macro.template import IF, NO_VALUE, is_function, make_id
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node, Path, SharedProperties, Template
@@ -38,7 +39,6 @@ class MacroExport:
     path: Path  # of the map that gets it
     logical_id: str
     resource: dict[str, Node] = field(repr=False)  # as in a template; the values may have imported values in them
-    has_hold: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,8 @@ def exports(parts: Iterable[ExportPart], *, hold: bool = True) -> tuple[list[Mac
         problems += _disagreements(group)
         consumer = target.properties.get("Consumer", "")
         logical_id = make_id(f"{own}Exports", "" if own else consumer, target.text)
-        has_hold = hold and can_have_hold(logical_id)
-        resource = {} if problems else _resource(group, hold_name(logical_id) if has_hold else None)
-        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource, has_hold))
+        resource = {} if problems else _resource(group, hold_name(logical_id) if hold else None)
+        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
     return made, problems
 
 
@@ -162,43 +161,35 @@ def _same(one: Node, other: Node) -> bool:
 def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
     """What makes CloudFormation delete the Export before its resources, if its values do not: they are in use.
 
-    `DependsOn` takes no resource with a condition. A function in the metadata does.
+    `DependsOn` takes no resource with a condition, and no variable of a loop. A function in the metadata does.
     """
-    conditions = {part.found.logical_id: part.found.condition for part in group}
-    apart = {
-        name: condition
-        for name, condition in conditions.items()
-        if not any(_refers(each.values, name) for each in group)
-    }
-    always = [name for name, condition in apart.items() if not condition]
-    perhaps = [{IF: [condition, {"Ref": name}, NO_VALUE]} for name, condition in apart.items() if condition]
-    return {**({"DependsOn": always} if always else {}), **({"Metadata": {"Exports": perhaps}} if perhaps else {})}
+    apart = {part.found.logical_id: part.found for part in group if not any(_refers(each, part) for each in group)}
+    plain = [name for name, found in apart.items() if not found.condition and not found.loops]
+    others = {name: in_sub({"Ref": name}, found.loops) for name, found in apart.items() if name not in plain}
+    perhaps = [{IF: [when, ref, NO_VALUE]} if (when := apart[name].condition) else ref for name, ref in others.items()]
+    return {**({"DependsOn": plain} if plain else {}), **({"Metadata": {"Exports": perhaps}} if perhaps else {})}
 
 
-def _refers(node: Node, logical_id: str) -> bool:
+def _refers(part: ExportPart, to: ExportPart) -> bool:
     """Whether a value depends on a resource under all conditions."""
+    return _names(part.values, to.found.logical_id)
+
+
+def _names(node: Node, logical_id: str) -> bool:
     if isinstance(node, list):
-        return any(_refers(item, logical_id) for item in node)
+        return any(_names(item, logical_id) for item in node)
     if not isinstance(node, Mapping) or IF in node:
         return False
-    return any(_names(key, below, logical_id) or _refers(below, logical_id) for key, below in node.items())
-
-
-def _names(function: str, argument: Node, logical_id: str) -> bool:
-    """Whether a function itself refers to a resource, and not something inside it."""
-    first = str(argument[0] if isinstance(argument, list) and argument else argument)
-    refers = {
-        "Ref": [logical_id == first],
-        "Fn::GetAtt": [logical_id == first, first.startswith(f"{logical_id}.")],
-        "Fn::Sub": [f"${{{logical_id}{end}" in first for end in ("}", ".")],
-    }
-    return any(refers.get(function, ()))
+    given = node.get(SUB)
+    text = str(given[0] if isinstance(given, list) and given else given)
+    in_text = any(f"${{{logical_id}{end}" in text for end in ("}", "."))
+    return in_text or named(node) == logical_id or any(_names(below, logical_id) for below in node.values())
 
 
 def hold_outputs(template: Template, made: Sequence[MacroExport]) -> list[Addition]:
     """The outputs that export the holds of Exports; that of an Export in loops is in the same loops."""
     additions = []
-    for export in (each for each in made if each.has_hold):
+    for export in made:
         key = hold_output_id(export.logical_id)
         value: Node = hold_output(export.logical_id, export.resource)
         for name, (variable, collection, _) in reversed(_loops(template, export)):

@@ -1,7 +1,7 @@
 """References: which maps of a template are references, and what each refers to. Pure.
 
-A reference is a map with `From`, under a key that ends in `Ref` or `Refs`. AWS has properties of its own that end so,
-and none of them holds such a map.
+A reference is a map with `From`, under a key that ends in `Ref` or `Refs`, or in the arguments of a function. AWS has
+properties of its own that end so, and none of them holds such a map.
 """
 
 from __future__ import annotations
@@ -54,12 +54,37 @@ def branches(node: Node) -> tuple[object, Node, Node] | None:
 
 
 def is_reference(node: Node) -> bool:
-    """Whether this is a reference, a list with one, or an `Fn::If` with one."""
+    """Whether this is a reference, or a list or a function with one."""
     if isinstance(node, list):
-        return any(is_reference(item) for item in node)
+        return any(map(is_reference, node))
     if choice := branches(node):
         return is_reference(choice[1]) or is_reference(choice[2])
+    if is_function(node):
+        return any(map(_has_whole, node.values()))
     return isinstance(node, Mapping) and (FROM in node or _misspelled_from(node) is not None or _has_no_from(node))
+
+
+def is_whole(node: Node) -> bool:
+    """Whether this is a reference under any key: it says both the stack and the name."""
+    if not isinstance(node, Mapping) or "ServiceToken" in node:
+        return False
+    origin = node.get(FROM if FROM in node else str(_misspelled_from(node)))
+    return isinstance(origin, Mapping) and {"stack", "name"} <= {str(key).lower() for key in origin}
+
+
+def references_in(node: Node) -> Iterator[Path]:
+    """The paths of all references in something."""
+    for step, below in node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ():
+        if is_whole(below) or (stem(step) and is_reference(below)):
+            yield (step,)
+        else:
+            yield from ((step, *path) for path in references_in(below))
+
+
+def _has_whole(node: Node) -> bool:
+    if isinstance(node, list):
+        return any(map(_has_whole, node))
+    return any(map(_has_whole, node.values())) if is_function(node) else is_whole(node)
 
 
 def parse(path: Path, given: Mapping[str, Node]) -> tuple[TemplateReference | None, list[TemplateError]]:

@@ -7,9 +7,30 @@ from dataclasses import dataclass, field, replace
 
 from strongref.macro.conditions import ALWAYS, When
 from strongref.macro.edits import Renaming, Replacement, TemplateEdits
-from strongref.macro.errors import LoopError, PartError, ReferenceAndIDError, TemplateError, WrongShapeError
-from strongref.macro.references import MANY, ONE, TemplateReference, branches, is_reference, parse, stem
-from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function, loop, mentions
+from strongref.macro.errors import (
+    LoopError,
+    MisplacedError,
+    MissingSuffixError,
+    PartError,
+    ReferenceAndIDError,
+    TemplateError,
+    WrongShapeError,
+)
+from strongref.macro.loops import loop, mentions
+from strongref.macro.references import (
+    MANY,
+    ONE,
+    TemplateReference,
+    branches,
+    is_reference,
+    is_whole,
+    parse,
+    references_in,
+    stem,
+)
+from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function
+
+TRANSFORM = "Fn::Transform"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +74,21 @@ class _Context:
         return replace(self, loops=(*self.loops, str(loop[0])))
 
 
+_EVALUATED = {
+    "Resources": ("Properties", "Metadata", "UpdatePolicy", "Connectors"),
+    "Outputs": ("Value", f"Value{ONE}", f"Value{MANY}"),
+}
+"""Where CloudFormation, or SAM, evaluates `Fn::GetAtt` (AWS: Template Reference, intrinsic functions), by section."""
+
+
 def scan(template: Template) -> TemplateScan:
     walk = _Scanner()
     walk.inside(template.get("Globals"), ("Globals",), _Context())
-    for section in ("Resources", "Outputs"):
+    for section in _EVALUATED:
         below = template.get(section)
         if isinstance(below, Mapping):
             walk.members(below, (section,), _Context())
+    walk.outside({key: below for key, below in template.items() if key not in ("Globals", *_EVALUATED)}, ())
     return walk
 
 
@@ -69,24 +98,29 @@ class _Scanner(TemplateScan):
     def members(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
         """Scan the resources or the outputs of a template, including those in loops."""
         for key, below in given.items():
-            if body := loop(key, below):
+            if (body := loop(key, below)) is not None:
+                self.outside({1: below[1]}, (*path, key))
                 self.members(body, (*path, key, 2), around.inside(below))
-            elif key == "Fn::Transform":
+            elif key == TRANSFORM:
                 self._no_part(below, path)
             elif isinstance(below, Mapping):
-                self._member(key, below, path, around)
+                self._member(below, (*path, key), around)
 
-    def _member(self, name: str, given: Mapping[str, Node], path: Path, around: _Context) -> None:
+    def _member(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
         within = around.under(given.get("Condition"))
-        if path[0] == "Outputs":
-            self.inside(given, (*path, name), within)
-            return
-        self.inside(given.get("Properties"), (*path, name, "Properties"), within)
-        if "Exports" in given:
-            body = self._moved(given["Exports"], (*path, name, "Exports"), within)
+        read = _EVALUATED[str(path[0])]
+        self._map({key: below for key, below in given.items() if key in read}, path, within)
+        left = {key: below for key, below in given.items() if key not in read}
+        if path[0] == "Resources" and "Exports" in given:
+            body = self._moved(left.pop("Exports"), (*path, "Exports"), within)
             condition = given.get("Condition")
             named = condition if isinstance(condition, str) else None
-            self.exports.append(ResourceExports(path, name, body, named, around.loops))
+            self.exports.append(ResourceExports(path[:-1], str(path[-1]), body, named, around.loops))
+        self.outside(left, path)
+
+    def outside(self, node: Node, path: Path) -> None:
+        """Report the references where none works."""
+        self.problems.extend(MisplacedError((*path, *at)) for at in references_in(node))
 
     def inside(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a value at or below a resource's properties."""
@@ -94,22 +128,38 @@ class _Scanner(TemplateScan):
             for number, item in enumerate(node):
                 self.inside(item, (*path, number), around)
         elif choice := branches(node):
-            self._chosen(choice, path, around, self.inside)
+            self._chosen(choice, path, around, self._argument)
+        elif is_whole(node):
+            key = next(step for step in reversed(path) if isinstance(step, str))
+            self.problems.append(MissingSuffixError(path, f"{key}{ONE if path[-1] == key else MANY}"))
         elif isinstance(node, Mapping):
             self._map(node, path, around)
 
     def _map(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for key, below in node.items():
             named = stem(key)
-            if named and is_reference(below):
+            if named and (is_reference(below) or (below == [] and named[1] and key[0].isupper())):
                 becomes, many = named
                 self._reference(node, (*path, key), becomes, below, around, many=many)
-            elif body := loop(key, below):
+            elif (body := loop(key, below)) is not None:
+                self.outside({1: below[1]}, (*path, key))
                 self.inside(body, (*path, key, 2), around.inside(below))
-            elif key == "Fn::Transform":
+            elif key == TRANSFORM:
                 self._no_part(below, path)
+            elif key.startswith("Fn::"):
+                self._argument(below, (*path, key), around)
             else:
                 self.inside(below, (*path, key), around)
+
+    def _argument(self, node: Node, path: Path, around: _Context) -> None:
+        """Scan an argument of a function, which may be a reference itself."""
+        if isinstance(node, list):
+            for number, item in enumerate(node):
+                self._argument(item, (*path, number), around)
+        elif is_whole(node):
+            self._parsed(node, path, around)
+        else:
+            self.inside(node, path, around)
 
     def _reference(  # noqa: PLR0913
         self, siblings: Mapping[str, Node], path: Path, becomes: str, node: Node, around: _Context, *, many: bool
@@ -128,7 +178,7 @@ class _Scanner(TemplateScan):
         elif isinstance(node, list):
             for number, item in enumerate(node):
                 self._one(item, (*path, number), around)
-        elif is_reference(node):
+        elif is_reference(node) and not is_function(node):
             hint = f"for one export that is a list itself, write {_several_of(path).removesuffix('s')}"
             self.problems.append(WrongShapeError(path, "one reference", "a list of references", hint))
             self._one(node, path, around)
@@ -138,10 +188,10 @@ class _Scanner(TemplateScan):
     def _one(self, node: Node, path: Path, around: _Context) -> None:
         if choice := branches(node):
             self._chosen(choice, path, around, self._one)
-        elif isinstance(node, Mapping) and is_reference(node):
-            self._parsed(node, path, around)
         elif is_function(node) or isinstance(node, str | int | float):
             self.inside(node, path, around)
+        elif isinstance(node, Mapping) and is_reference(node):
+            self._parsed(node, path, around)
         elif isinstance(node, list) and is_reference(node):
             hint = f"for several, write {_several_of(path)}"
             self.problems.append(WrongShapeError(path, described(node), "one reference", hint))
@@ -183,7 +233,8 @@ class _Scanner(TemplateScan):
         several = given if isinstance(given, list) else [given]
         names = [each.get("Name") if isinstance(each, Mapping) else each for each in several]
         if MACRO in names:
-            self.problems.append(PartError((*path, "Fn::Transform")))
+            self.problems.append(PartError((*path, TRANSFORM)))
+        self.outside(given, (*path, TRANSFORM))
 
 
 def _several_of(path: Path) -> str:

@@ -1,13 +1,10 @@
-"""Templates as plain data: functions, logical IDs, and loops. Pure.
-
-CloudFormation expands `Fn::ForEach` after this transform, so the variable of a loop has no value here.
-"""
+"""Templates as plain data: functions and logical IDs. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -28,12 +25,9 @@ DEPTH_LIMIT = 200
 
 IF = "Fn::If"
 NO_VALUE = {"Ref": "AWS::NoValue"}
-FOR_EACH = "Fn::ForEach::"
 
 _READABLE = 40
 """Characters of a name in a logical ID: a response has the logical ID in it twice."""
-
-_PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,48 +91,3 @@ def make_id(kind: str, named: Node, identity: str) -> str:
         named = named.get("Ref", "")
     text = re.sub(r"[^A-Za-z0-9]", "", str(named).title() if str(named).islower() else str(named))
     return f"{kind}{text[:1].upper()}{text[1:_READABLE]}{sha256(identity.encode()).hexdigest()[:8]}"
-
-
-def loop(key: str, node: Node) -> Mapping[str, Node] | None:
-    """What an iteration of a loop yields; None if this is not a loop."""
-    is_loop = isinstance(key, str) and key.startswith(FOR_EACH) and isinstance(node, list) and len(node) == _PARTS
-    return node[2] if is_loop and isinstance(node[2], Mapping) else None
-
-
-def mentions(node: Node, variable: str) -> bool:
-    """Whether a value depends on the variable of a loop; keys of maps do not count."""
-    pattern = _in_text(variable)
-    return any(text == variable if is_ref else pattern.search(text) for is_ref, text in _texts(node))
-
-
-def sampled(node: Node, variables: Iterable[str]) -> Node:
-    """A sample of what a loop yields: a letter in the place of each variable, in keys as well."""
-    variables = tuple(variables)
-    if not variables:
-        return node
-    if isinstance(node, str):
-        for variable in variables:
-            node = _in_text(variable).sub("x", node)
-        return node
-    if isinstance(node, Mapping):
-        return {sampled(key, variables): sampled(below, variables) for key, below in node.items()}
-    return [sampled(item, variables) for item in node] if isinstance(node, list) else node
-
-
-def _in_text(variable: str) -> re.Pattern[str]:
-    return re.compile(rf"[$&]\{{{re.escape(variable)}\}}")
-
-
-def _texts(node: Node) -> Iterator[tuple[bool, str]]:
-    """Each text, and whether it is the argument of a `Ref`."""
-    if isinstance(node, str):
-        yield False, node
-    elif isinstance(node, Mapping):
-        for key, below in node.items():
-            if key == "Ref":
-                yield True, str(below)
-            else:
-                yield from _texts(below)
-    elif isinstance(node, list | tuple):
-        for item in node:
-            yield from _texts(item)

@@ -75,7 +75,7 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
         problems += wrong
     made, wrong = exports(exported, hold=settings.hold)
     problems += wrong
-    holds = hold_outputs(template, made)
+    holds = hold_outputs(template, made) if settings.hold else []
     problems += hold_problems(template, holds)
     imported, served = imports(found.imported, settings.value_bytes)
     problems += _names_in_use(template, imported, made)
