@@ -18,7 +18,6 @@ from strongref.contract.notices import (
     claim_released,
     of_export,
     of_janitor,
-    participant,
     propagated_text,
 )
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, SHOP, WEB, stack_arn
@@ -123,7 +122,9 @@ def test_a_release_names_who_when_and_why() -> None:
 
 
 def test_a_claim_that_names_nobody_is_shown_as_it_is() -> None:
-    assert participant("by hand") == {"kind": "other", "id": "by hand"}
+    value = ImportedValue("us-east-1", SCOPE, Key("A"), ("by hand",))
+    detail = detail_of(claim_released([value], BY, "nobody knows it"))
+    assert detail["importers"] == [{"kind": "other", "id": "by hand"}]
 
 
 LONG = ExportScope("c" * 100, Producer(ACCOUNT, "ap-southeast-2", "s" * 128))

@@ -32,16 +32,23 @@ def attribute_name(key: str) -> str:
     return key.replace("/", ".")
 
 
+def claimant(text: str) -> dict[str, str]:
+    """Who claims, from the ARN of a stack or the ID of a manifest set; of the kind `other`, if it is neither."""
+    stack, manifests = Arn.parse(text), MANIFEST_SET.fullmatch(text)
+    if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
+        name = stack.resource_id.partition("/")[0]
+        return {"kind": "stack", "name": name, "region": stack.region, "account": stack.account}
+    return {"kind": "manifests", "name": manifests[2], "account": manifests[1]} if manifests else {"kind": "other"}
+
+
 def stack_text(arn: str) -> str:
     """`stack web (us-east-1, 111111111111)` for a stack ARN; any other text in quotes.
 
     A manifest set, which claims like a stack, is `manifests shop (111111111111)`.
     """
-    stack = Arn.parse(arn)
-    if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
-        return f"stack {stack.resource_id.partition('/')[0]} ({stack.region}, {stack.account})"
-    manifests = MANIFEST_SET.fullmatch(arn)
-    return f"manifests {manifests[2]} ({manifests[1]})" if manifests else f"'{arn}'"
+    who = claimant(arn)
+    where = ", ".join(who[each] for each in ("region", "account") if each in who)
+    return f"{who['kind']} {who['name']} ({where})" if "name" in who else f"'{arn}'"
 
 
 def cut(text: str, most: int) -> str:

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, index_of
-from strongref.contract.names import (
-    CLAIM_TAG,
-    PRODUCER_TAG,
-    RESTORED_TAG,
-    BadArnError,
-    ExportScope,
-    ManifestSet,
-    Producer,
-    StackArn,
-)
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn
 from strongref.protocol.published import RecordedExports
-from strongref.text import attribute_name, cut
+from strongref.text import attribute_name, claimant, cut
 from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 
@@ -214,13 +205,10 @@ def participant(stack: Producer) -> Participant:
 @cache  # An importer may have made thousands of claims.
 def participant_of(claim: str) -> Participant:
     """Who made a claim, given what its tag says; one of the kind `unknown` if no stack and no manifests can have."""
-    try:
-        return participant(StackArn.parse(claim).producer)
-    except BadArnError:
-        manifests = ManifestSet.parse(claim)
-    if manifests:
-        return Participant(manifests.account, "", manifests.name, "manifests")
-    return Participant("", "", cut(claim, 120), "unknown")
+    who = claimant(claim)
+    if who["kind"] == "other":
+        return Participant("", "", cut(claim, 120), "unknown")
+    return Participant(who["account"], who.get("region", ""), who["name"], who["kind"])
 
 
 def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unread, ...] = ()) -> Graph:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.arns import Arn
 from strongref.contract.names import ExportScope, Key, Producer
-from strongref.text import MANIFEST_SET, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
+from strongref.text import REASON_LIMIT, attribute_name, brief, claimant, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -147,23 +146,12 @@ def _lists(values: Sequence[ImportedValue]) -> dict[str, list[object]]:
             }
             for each in values
         ],
-        "importers": [participant(each) for each in _importers(values)],
+        "importers": [claimant(each) | {"id": each} for each in _importers(values)],
     }
 
 
 def _importers(values: Sequence[ImportedValue]) -> list[str]:
     return sorted({importer for each in values for importer in each.importers})
-
-
-def participant(claimant: str) -> dict[str, str]:
-    """Who imports, from the ARN of a stack or the ID of a manifest set; only the ID if it is neither."""
-    stack, manifests = Arn.parse(claimant), MANIFEST_SET.fullmatch(claimant)
-    if stack and (stack.service, stack.resource_type) == ("cloudformation", "stack"):
-        name = stack.resource_id.partition("/")[0]
-        return {"kind": "stack", "name": name, "region": stack.region, "account": stack.account, "id": claimant}
-    if manifests:
-        return {"kind": "manifests", "name": manifests[2], "account": manifests[1], "id": claimant}
-    return {"kind": "other", "id": claimant}
 
 
 def _producer(producer: Producer) -> dict[str, str]:
@@ -175,7 +163,7 @@ def _observed(found: Observation) -> dict[str, object]:
     told: dict[str, object] = {
         "finding": found.finding,
         "parameter": found.parameter,
-        "stacks": [participant(each) for each in found.stacks],
+        "stacks": [claimant(each) | {"id": each} for each in found.stacks],
     }
     tree = found.parameter.split("/")[2] if found.parameter.startswith("/strongref/") else ""
     scope = ExportScope.of(tree, found.parameter) if tree in ("exports", "records", "fences") else None
