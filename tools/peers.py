@@ -29,7 +29,7 @@ from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
-from strongref.macro.loops import FOR_EACH
+from strongref.macro.loops import FOR_EACH, unreplaced
 from strongref.macro.template import is_function, mapped
 from strongref.macro.transform import Settings, plan
 from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
@@ -72,6 +72,11 @@ _STATE = re.compile(rb'"(?:terraform_version|format_version|lineage)"')
 _FUNCTIONS = ("Fn::", "Ref", "Condition")
 _EVERY = 3
 _NEW = "a new value: with 'quotes'"
+_VARIABLE = "PeersName"
+_LOOP = f"""\
+"Fn::ForEach::Peers": ["{_VARIABLE}", ["A", "B"], {{"Peers${{{_VARIABLE}}}": {{"Type": "AWS::SNS::Topic", \
+"Properties": {{"KmsMasterKeyIdRef": {{"From": {{"Stack": "a", "Name": "b"}}}}}}, \
+"Exports": {{"As": "Arn", "Consumer": {{"Fn::Sub": "team-${{{_VARIABLE}}}"}}}}}}}}]"""
 
 
 class FoundError(Exception):
@@ -95,16 +100,28 @@ def transform(file: str, data: bytes) -> None:
     template = templates.read(file, data.decode())
     if "StrongRef" not in template.text and changed(template, plan(template.content, Settings())) != template.text:
         raise FoundError("changed without a reference")
-    edits = list(references(template))
+    edits = [*loop(template), *references(template)]
     given = templates.read(file, spliced(template.text, edits))
     result = changed(given, plan(given.content, Settings()))  # which compares the meaning
     again = templates.read(file, result)
+    if any(unreplaced(again.content, _VARIABLE)):
+        raise FoundError("the variable of a loop would stay")
     check_comments((given.text, scalars_in(given.root)), (result, scalars_in(again.root)))
     touched = {line for edit in edits for line in range(*_lines(template.text, edit))}
     left = iter(result.splitlines())
     for number, line in enumerate(template.text.splitlines(), 1):
         if number not in touched and not any(each in (line, f"{line},") for each in left):
             raise FoundError(f"line {number} has changed")
+
+
+def loop(template: TemplateText) -> Iterator[TextEdit]:
+    """A loop with an export and a reference, before the first resource."""
+    path = next((path for path in template.entries if path[0] == "Resources" and len(path) == len("RT")), ())
+    found = template.entries.get(path)
+    if found and isinstance(found.entry.key, Scalar) and not found.shared:
+        start = found.entry.key.start
+        indent = f"\n{' ' * (start - template.text.rfind(chr(10), 0, start) - 1)}"
+        yield TextEdit(start, start, f"{_LOOP}{', ' if found.above.brackets else indent}")
 
 
 def references(template: TemplateText) -> Iterator[TextEdit]:
