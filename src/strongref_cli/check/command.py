@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from strongref.macro.loops import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
-from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.reading import StackReader
 from strongref_cli.check.report import (
     ChangeKind,
@@ -61,7 +60,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
         for each, template in zip(listed, templates, strict=True):
             with progress(f"Checking {each.stack}"):
                 reports.append(_report(args, each, template, check_in(one_region(each.region or args.region))))
-    except (UnexpandableLoopError, ManifestError) as error:
+    except ManifestError as error:
         raise UsageError(str(error)) from None
     markdown = "\n".join(map(as_markdown, reports))
     if args.output == "json":

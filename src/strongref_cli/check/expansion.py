@@ -16,12 +16,13 @@ from strongref.macro.errors import TooDeepError
 from strongref.macro.loops import FOR_EACH, unreplaced_in
 from strongref.macro.template import DEPTH_LIMIT, MACRO, Node, Template, is_function, too_deep
 from strongref.macro.transform import Settings, plan
-from strongref_cli.check.errors import UnexpandableLoopError
+from strongref.text import cut
 from strongref_cli.check.evaluation import Evaluation
 from strongref_cli.check.serverless import SERVERLESS, serverless
 from strongref_cli.check.unknown import Evaluated, SourceKind, sources_of, text_of
 from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
+from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
 
     Raises:
         MacroError: StrongRef refuses the template, or it is nested too deeply.
-        LoopError: CloudFormation would refuse a loop.
-        UsageError: AWS::Serverless would refuse the template.
+        UsageError: CloudFormation would refuse a loop, or AWS::Serverless the template.
     """
     if deepest := too_deep(template):
         raise TooDeepError(deepest, DEPTH_LIMIT)
@@ -68,7 +68,7 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
         return Expanded(template, left)
     loop = next((str(path[-1]) for path, _ in found if str(path[-1:][0]).startswith(FOR_EACH)), "")
     if loop and LANGUAGE_EXTENSIONS not in declared:
-        raise UnexpandableLoopError(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
+        raise _unexpandable(loop, f"the template has no Transform: {LANGUAGE_EXTENSIONS}. Add it")
     if MACRO in declared:
         template = plan(template, Settings.parse(parameters(template))).apply(template)
     if LANGUAGE_EXTENSIONS in declared:
@@ -139,16 +139,14 @@ class _Loops:
             case [str(variable), collection, Mapping() as body]:
                 pass
             case _:
-                raise UnexpandableLoopError(key, "it must be a list of an identifier, a collection and a map")
+                raise _unexpandable(key, "it must be a list of an identifier, a collection and a map")
         if any(unreplaced_in(body, variable)):
             raise _UnknownLoopError(key)
         found: dict[str, Node] = {}
         for item in self._items(key, self._expanded(collection, variables)):
             self._copies += 1
             if self._copies > _MOST_COPIES:
-                raise UnexpandableLoopError(
-                    key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection"
-                )
+                raise _unexpandable(key, f"it would make more than {_MOST_COPIES:,} copies. Shorten its collection")
             found |= self._entries(body, {**variables, variable: item})
         return found
 
@@ -158,9 +156,8 @@ class _Loops:
         if sources and not any(each.kind is SourceKind.INVALID for each in sources):
             raise _UnknownLoopError(key)
         if not isinstance(found, list) or not all(isinstance(each, str | int | float) for each in found):
-            raise UnexpandableLoopError(
-                key, "its collection must be a list of texts: written out, or of a parameter or a mapping. Correct it"
-            )
+            problem = "its collection must be a list of texts: written out, or of a parameter or a mapping. Correct it"
+            raise _unexpandable(key, problem)
         return [text_of(each) for each in found]
 
     def _substituted(self, given: Node, variables: Mapping[str, str]) -> AnyJson:
@@ -169,6 +166,11 @@ class _Loops:
         if isinstance(given, list) and given and isinstance(given[0], str):
             return [_replaced(given[0], variables, "$"), *(self._expanded(each, variables) for each in given[1:])]
         return self._expanded(given, variables)
+
+
+def _unexpandable(loop: str, problem: str) -> UsageError:
+    """The error for a loop that CloudFormation's transform would refuse, given its key: `Fn::ForEach::Buckets`."""
+    return UsageError(f"{cut(loop, 120)} cannot be expanded: {problem}.")
 
 
 def _replaced(text: str, variables: Mapping[str, str], signs: str = "$&") -> str:

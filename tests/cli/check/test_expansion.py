@@ -8,7 +8,6 @@ import pytest
 
 from strongref.contract.requests import EXPORT_TYPE
 from strongref.macro.errors import TooDeepError, TransformFailedError
-from strongref_cli.check.errors import UnexpandableLoopError
 from strongref_cli.check.expansion import expand
 from strongref_cli.check.serverless import SERVERLESS
 from strongref_cli.check.unknown import SourceKind, unknown_of
@@ -69,7 +68,7 @@ WRONG_COLLECTIONS = (
     ],
 )
 def test_a_loop_that_cannot_be_unrolled_is_an_error(loop: object, problem: str) -> None:
-    with pytest.raises(UnexpandableLoopError, match=problem):
+    with pytest.raises(UsageError, match=problem):
         resources({"Fn::ForEach::Loop": loop})
 
 
@@ -104,7 +103,7 @@ def test_the_key_of_a_loop_is_shown_as_it_is_written() -> None:
         if left:
             assert expand(given, names).left == ("Fn::ForEach::In${X}",)
         else:
-            with pytest.raises(UnexpandableLoopError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
+            with pytest.raises(UsageError, match=r"^Fn::ForEach::In\$\{X\} cannot"):
                 expand(given, names)
 
 
@@ -112,7 +111,7 @@ def test_a_loop_of_loops_ends() -> None:
     body: Any = {"B": {}}
     for level in range(5):
         body = {f"Fn::ForEach::L{level}": [f"X{level}", [str(each) for each in range(10)], body]}
-    with pytest.raises(UnexpandableLoopError, match="it would make more than 10,000 copies"):
+    with pytest.raises(UsageError, match="it would make more than 10,000 copies"):
         resources(body)
 
 
@@ -225,9 +224,7 @@ def test_what_serverless_refuses_shows_no_value_of_a_parameter() -> None:
 
 
 def test_a_loop_without_its_transform_is_an_error() -> None:
-    with pytest.raises(
-        UnexpandableLoopError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"
-    ):
+    with pytest.raises(UsageError, match="Fn::ForEach::A cannot be expanded: the template has no Transform: AWS::Lang"):
         expand({"Resources": {"Fn::ForEach::A": ["X", ["1"], {"B${X}": {}}]}}, {})
 
 
