@@ -183,7 +183,8 @@ def _lookup(commands: Commands) -> None:
         epilog="For scripts, --output table prints only the identifier on one line, or with --attribute only the "
         "values, one per line.",
     )
-    lookup.add_argument("type", metavar="TYPE", help="the resource type, such as AWS::S3::Bucket")
+    of_type = "the resource type, such as AWS::S3::Bucket; not needed with --arn if the ARN shows it"
+    lookup.add_argument("type", metavar="TYPE", nargs="?", help=of_type)
     lookup.add_argument("physical_id", metavar="PHYSICAL_ID", nargs="?", help="the physical ID in CloudFormation")
     lookup.add_argument("--arn", help="the ARN, instead of the physical ID")
     lookup.add_argument("--name", help="the name in its service, instead of the physical ID")

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.aws.cloud_control import CloudControlApi, TaggingApi
+from strongref.lookup.arn_formats import types_of
 from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import ResourceQueryError, UnknownTypeError
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
 from strongref.lookup.search import Finder
+from strongref.text import some
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
-    region = one_region(args.region)
+    named = Arn.parse(args.arn or "")
+    region = one_region(args.region or (named.region if named else None))
+    type_name = args.type or _type_of(named)
     accounts = session.accounts(region, args.role)
     properties = pairs("--property", args.property)
     if empty := [name for name, value in properties.items() if not value]:
@@ -32,7 +36,7 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     given = (args.physical_id or "", args.arn or "", *properties.values())  # each may have several parts
     arns = any(arn.has_account_id for text in given for arn in map(Arn.parse, text.split(SEPARATOR)) if arn)
     query = ResourceQuery(
-        args.type,
+        type_name,
         physical_id=args.physical_id,
         arn=args.arn,
         name=args.name,
@@ -46,7 +50,7 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
         TaggingApi(clients.tagging, region, session.limiter, session.clock),
     )
     try:
-        with progress(f"Looking up {args.type}"):
+        with progress(f"Looking up {type_name}"):
             identifier, attributes = _found(finder, query, args.attribute)
     except (ResourceQueryError, UnknownTypeError) as error:
         raise UsageError(str(error)) from None
@@ -60,6 +64,18 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     document = {"type": query.type_name, "identifier": identifier, "attributes": attributes}
     show(Result(tables, document), args)
     return 0
+
+
+def _type_of(arn: Arn | None) -> str:
+    """The only type that an ARN can be of."""
+    if arn is None:
+        raise UsageError("give the resource type, such as AWS::S3::Bucket; only an ARN can do without")
+    found = types_of(arn)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{arn} can be of several types: give one of {some(found)} before --arn")
+    raise UsageError(f"{arn} does not show its resource type: give it before --arn")
 
 
 def _found(finder: Finder, query: ResourceQuery, names: list[str]) -> tuple[str, dict[str, Any]]:

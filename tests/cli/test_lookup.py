@@ -61,6 +61,7 @@ def run(cloud: FakeCloudControl, command_line: Run) -> Run:
         ([TOPIC, "news"], NEWS),
         ([TOPIC, "--name", "news"], NEWS),
         ([TOPIC, "--arn", NEWS], NEWS),
+        (["--arn", NEWS], NEWS),
         ([TOPIC, "--tag", "app=shop", "--tag", "note=a=b"], NEWS),
         ([STAGE, "prod", "--property", "RestApiId=abc"], "abc|prod"),
         ([DATABASE, "web", "--attribute", "Endpoint.Address"], "web.example.com"),
@@ -123,6 +124,13 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
     [
         ([TOPIC], "give one of physical ID, ARN, name and tags, got nothing"),
         ([TOPIC, "news", "--name", "news"], "got physical ID and name"),
+        (["--name", "news"], "give the resource type, such as AWS::S3::Bucket; only an ARN can do without"),
+        (["--arn", "news"], "give the resource type, such as AWS::S3::Bucket; only an ARN can do without"),
+        (
+            ["--arn", f"arn:aws:rds:{REGION}:{ACCOUNT}:db:web"],
+            "types: give one of AWS::DocDB::DBInstance, AWS::Neptune::DBInstance and AWS::RDS::DBInstance before",
+        ),
+        (["--arn", f"arn:aws:x:{REGION}:{ACCOUNT}:y/z"], ":y/z does not show its resource type: give it before --arn"),
         ([TOPIC, ""], "PHYSICAL_ID is empty: is a variable not set?"),
         ([TOPIC, " "], "the physical ID must not be empty"),
         ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),
@@ -200,6 +208,11 @@ def test_without_an_arn_nobody_is_asked_for_the_callers_account(run: Run, monkey
     monkeypatch.setattr("strongref_toolkit.aws.Accounts.own", property(lambda _: pytest.fail("asked")))
     assert run(DATABASE, "web") == (0, "web\n", "")
     assert run(STAGE, "prod", "--property", "RestApiId=abc")[0] == 0
+
+
+def test_an_arn_is_looked_up_in_its_own_region(run: Run, regions: set[str]) -> None:
+    run("--arn", NEWS.replace(REGION, "us-east-1"))
+    assert regions == {"us-east-1"}
 
 
 def test_another_account_needs_a_role(run: Run) -> None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
 from strongref.aws.clients import dns_suffix
+from strongref.lookup.resource_types import ResourceType, resource_type_of, types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from strongref.lookup.resource_types import ResourceType
 
 ARN_IDENTIFIERS = frozenset({"AWS::SecretsManager::Secret", "AWS::CloudFormation::Stack"})
 """Types whose identifier is an ARN although its property has another name."""
@@ -32,6 +31,29 @@ RESOURCE_PATTERNS: Mapping[str, str] = {
     "AWS::Glue::Table": r"table/(?P<DatabaseName>[^/]+)/(?P<Name>[^/]+)",
 }
 """By type: the resource of an ARN, whose groups are properties."""
+
+
+FORMS: Mapping[str, tuple[str, ...]] = {
+    r"appsync:apis/[^/]+": ("AWS::AppSync::Api", "AWS::AppSync::GraphQLApi"),
+    r"codepipeline:[^/:]+": ("AWS::CodePipeline::Pipeline",),
+    r"elasticloadbalancing:loadbalancer/(app|gwy|net)/.+": ("AWS::ElasticLoadBalancingV2::LoadBalancer",),
+    r"elasticloadbalancing:loadbalancer/[^/]+": ("AWS::ElasticLoadBalancing::LoadBalancer",),
+    r"iam:policy/.+": ("AWS::IAM::ManagedPolicy",),
+    r"lambda:function:[^:]+:[0-9]+": ("AWS::Lambda::Version",),
+    r"lambda:function:[^:]+:[^:]+": ("AWS::Lambda::Alias",),
+    r"lambda:layer:[^:]+:[0-9]+": ("AWS::Lambda::LayerVersion",),
+    r"rds:cluster:[^:]+": ("AWS::DocDB::DBCluster", "AWS::Neptune::DBCluster", "AWS::RDS::DBCluster"),
+    r"rds:db:[^:]+": ("AWS::DocDB::DBInstance", "AWS::Neptune::DBInstance", "AWS::RDS::DBInstance"),
+    r"s3:[^/:]+": ("AWS::S3::Bucket",),
+    r"sns:[^:]+": ("AWS::SNS::Topic",),
+    r"sns:[^:]+:[^:]+": ("AWS::SNS::Subscription",),
+    r"sqs:[^:]+": ("AWS::SQS::Queue",),
+    r"states:stateMachine:[^:]+:[^:]+": (
+        "AWS::StepFunctions::StateMachineAlias",
+        "AWS::StepFunctions::StateMachineVersion",
+    ),
+}
+"""By service and resource of an ARN: the types that it can be of, where its words name none, or another one."""
 
 
 def _queue(arn: Arn) -> list[str]:
@@ -85,6 +107,21 @@ def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
     if resource_type.type_name in RESOURCE_PATTERNS:
         return properties_in_arn(resource_type, arn) is not None
     return arn.resource_type.replace("-", "").lower() in (kind, f"{kind}s")
+
+
+def types_of(arn: Arn) -> list[str]:
+    """The types that an ARN can be of: by its form, by its first word, or by a word after the ID of a parent.
+
+    As `contact-flow` in `instance/…/contact-flow/…`. Empty if no word of it names a type of its service.
+    """
+    for form, type_names in FORMS.items():
+        if re.fullmatch(form, f"{arn.service}:{arn.resource}"):
+            return list(type_names)
+    _, *below = re.split("[/:]", arn.resource.removeprefix("/"))
+    inner = [arn.with_resource(f"{word}/") for word in below[1::2]]
+    every = {known.type_name: known for known in map(resource_type_of, types())}
+    found = [name for name, known in every.items() if any(is_of_type(each, known) for each in (arn, *inner))]
+    return [name for name in found if name in RESOURCE_PATTERNS] or found
 
 
 def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:
