@@ -13,14 +13,12 @@ from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity, wit
 from strongref_cli.doctor.examination import Diagnosis, Examination
 from strongref_cli.install.installed import installed_in, read_lag, settings
 from strongref_cli.install.reports import differences
-from strongref_cli.overview.graph import Unread
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status
 from strongref_cli.overview.texts import participant_document, short_text, unread_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
 from strongref_toolkit.log import no_log
 from strongref_toolkit.session import ToolSession, chosen_regions
-from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -78,17 +76,10 @@ def _status(found: Diagnosis) -> int:
 def _diagnosed(session: ToolSession, examination: Examination, regions: Sequence[str]) -> Diagnosis:
     """What is wrong in regions, and with what is installed there; errors as for `Examination.examine`."""
     found = examination.examine(regions)
-    installed, failed = in_regions(found.regions, partial(installed_in, session))
-    if not installed:
-        raise failed[found.regions[0]]
-    unread = {each.region: each for each in found.unread} | {
-        region: Unread(region, str(error)) for region, error in failed.items()
-    }
-    return Diagnosis(
-        tuple(each for each in found.regions if each not in failed),
-        (*_differing(list(installed.values())), *(each for each in found.problems if each.region not in failed)),
-        tuple(unread[region] for region in sorted(unread)),
-    )
+    installed = examination.reader.everywhere(found.regions, partial(installed_in, session))
+    problems = (each for each in found.problems if each.region in installed)
+    differing = _differing(list(installed.values()))
+    return Diagnosis(tuple(installed), (*differing, *problems), examination.reader.unread)
 
 
 def _differing(found: Sequence[Found]) -> Iterator[Problem]:

@@ -35,14 +35,14 @@ from strongref_cli.doctor.diagnosis import (
     without_functions,
 )
 from strongref_cli.doctor.republishing import importers
-from strongref_cli.overview.graph import Participant, Unread
-from strongref_toolkit.threads import in_regions, in_threads
+from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from strongref.protocol.ports import Ports
     from strongref_cli.overview.exports import StoredRegion
+    from strongref_cli.overview.graph import Participant, Unread
     from strongref_cli.overview.reading import OverviewReader
 
 EXPORTS, FENCES = "/strongref/exports/", "/strongref/fences/"
@@ -113,18 +113,11 @@ class Examination:
         """Everything that is wrong in these regions; nothing is written.
 
         Raises:
-            UnknownCallerError: STS does not return the caller, as without credentials.
             StrongRefError: a call failed, and no region was read.
         """
-        done, failed = in_regions(regions, self._examined)
-        if not done:
-            raise failed[regions[0]]
+        done = self.reader.everywhere(regions, self._examined)
         read = {each.region: each for each in self.reader.regions(done)}
         values = self.reader.values(list(read.values()))
-        unread = {
-            **{each.region: each for each in self.reader.unread},
-            **{region: Unread(region, str(error)) for region, error in failed.items()},
-        }
         janitors = [found for region, found in done.items() if region in read]
         problems = [problem for found in janitors for problem in found.problems]
         by_hand = {each.parameter for each in problems if each.kind is FindingType.CHANGED_BY_HAND}
@@ -142,10 +135,11 @@ class Examination:
             or each.parameter.startswith(FENCES)
             or (each.region, each.subject) not in changing
         ]
+        unread = {each.region for each in self.reader.unread}
         failures = [failure for found in janitors for failure in found.failures if failure.called_in not in unread]
         explained, order = dict.fromkeys(with_failures(problems, failures)), list(Severity)
         found = sorted(explained, key=lambda each: (order.index(each.severity), each.region, each.kind, each.subject))
-        return Diagnosis(tuple(read), tuple(found), tuple(unread[region] for region in sorted(unread)))
+        return Diagnosis(tuple(read), tuple(found), self.reader.unread)
 
     def _with_importers(self, problems: Sequence[Problem]) -> list[Problem]:
         """Where values were restored, with the stacks that should claim them again."""

@@ -28,7 +28,7 @@ from strongref_toolkit.cloudformation import CloudFormationReader
 from strongref_toolkit.threads import in_regions, in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.values import Parameter
     from strongref.errors import NewerFormatError, StrongRefError
@@ -47,12 +47,16 @@ class OverviewReader:
 
     `progress` is called with each region before it is read. With `leaves_newer`, what a later version of strongref
     wrote is left out, for a caller that reports it anyway; otherwise its region cannot be read.
+
+    Raises:
+        UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
     """
 
     def __init__(
         self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
     ) -> None:
         self._aws = aws
+        self._account = aws.accounts.own
         self._progress = progress
         self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
@@ -64,32 +68,34 @@ class OverviewReader:
         """The regions that could not be read, sorted."""
         return tuple(Unread(region, str(error)) for region, error in sorted(self._failed.items()))
 
-    def regions(self, names: Iterable[str]) -> list[StoredRegion]:
-        """What is stored in these regions, which are read side by side.
+    def everywhere(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
+        """What is read of regions, side by side.
 
-        A region that cannot be read is left out and is in `unread`, as long as another one can be.
+        A region where a call fails is left out and is in `unread`, as long as another one can be read.
 
         Raises:
-            UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
-            AwsCallError, StoreError: a call failed, and no region was read.
+            StrongRefError: a call failed, and no region was read.
         """
-        todo = list(names)
-        read = self._read_all(todo)
-        if todo and not read:
+        found = self._readable(regions, read)
+        if regions and not found:
             failed, self._failed = self._failed, {}
-            raise failed[todo[0]]
-        return read
+            raise failed[regions[0]]
+        return found
+
+    def regions(self, names: Iterable[str]) -> list[StoredRegion]:
+        """What is stored in these regions; errors as for `everywhere`."""
+        return list(self.everywhere(list(names), self._region).values())
 
     def reachable(self, start: Iterable[str], stack: str | None = None) -> list[StoredRegion]:
         """These regions, and all that stacks found there, or those of one name, export to or live in.
 
         Errors are as for `regions`.
         """
-        read = {each.region: each for each in self.regions(sorted(set(start)))}
-        found: Collection[StoredRegion] = read.values()
-        while todo := {region for each in found for region in each.linked(stack)} - read.keys() - self._failed.keys():
-            found = self._read_all(sorted(todo))
-            read |= {each.region: each for each in found}
+        read = self.everywhere(sorted(set(start)), self._region)
+        found = read
+        while todo := {to for each in found.values() for to in each.linked(stack)} - read.keys() - self._failed.keys():
+            found = self._readable(sorted(todo), self._region)
+            read = read | found
         return [read[region] for region in sorted(read)]
 
     def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
@@ -114,10 +120,8 @@ class OverviewReader:
             if physical.startswith(physical_id(arn, ""))
         )
 
-    def _read_all(self, names: Sequence[str]) -> list[StoredRegion]:
-        account = self._aws.accounts.own
-        found = self._readable(names, lambda name: self._regions.get(name, partial(self._read, account, name)))
-        return list(found.values())
+    def _region(self, name: str) -> StoredRegion:
+        return self._regions.get(name, partial(self._read, name))
 
     def _readable(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
         """What is read of regions, side by side, without those where a call fails."""
@@ -125,7 +129,7 @@ class OverviewReader:
         self._failed = failed | self._failed
         return found
 
-    def _read(self, account: str, region: str) -> StoredRegion:
+    def _read(self, region: str) -> StoredRegion:
         self._progress(region)
         parts: list[Callable[[], Any]] = [  # what has the most pages first
             partial(self._dates, region),
@@ -136,7 +140,7 @@ class OverviewReader:
         ]
         dates, tags, (records, stored), index, home = in_threads(parts)
         values = _values(records, stored, *self._checked(region, records, dates, tags))
-        return StoredRegion(account, region, records, values, self._stacks(region, home.stacks, values), index)
+        return StoredRegion(self._account, region, records, values, self._stacks(region, home.stacks, values), index)
 
     def _home(self, region: str) -> ProducerRegion:
         """What is known about the producers of a region."""
