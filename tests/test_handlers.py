@@ -23,7 +23,7 @@ CALLS = (
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""
 
 EVENTS = (
-    *("refusals", "runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
+    *("runtime.custom_resource", "runtime.delivery", "runtime.outbox"),
     "runtime.silent_crhelper",
     *("protocol", "protocol.time", "protocol.verification"),
 )

@@ -141,8 +141,8 @@ def test_what_was_named_before_is_held_while_its_producer_may_return_to_it(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, status: str | None, may_return: bool
 ) -> None:
     recorded = RecordedExports({"Exports": replace(record(A="1"), former_hold="H")}, torn=False)
-    claiming = attempt(with_producer(cloud, monkeypatch, status))
-    needed = claiming._needed(cast("HoldKeeper", Holds()), recorded, [A])
+    claiming = attempt(with_producer(cloud, monkeypatch, status), Holds())
+    needed = claiming._needed(recorded, [A])
     assert needed == ({"H": NETWORK} if may_return else {})
 
 

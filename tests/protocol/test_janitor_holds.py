@@ -25,7 +25,7 @@ from strongref.protocol.findings import FindingType
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor import HOLDER, Checkpoint, Janitor
+from strongref.protocol.janitor import Checkpoint, Janitor
 from strongref.protocol.janitor_holds import CONFIRM_SECONDS, HoldTender
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
@@ -430,7 +430,7 @@ def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> Non
 
 def tender(cloud: Cloud) -> HoldTender:
     ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
-    return HoldTender(ports, US, cloud.clock, HOLDER)
+    return HoldTender(ports, US, cloud.clock)
 
 
 def claim(cloud: Cloud) -> tuple[str, str]:

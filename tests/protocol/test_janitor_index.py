@@ -14,7 +14,6 @@ from strongref.contract.index import DROPPED, FORGOTTEN, Place, encode_hold, enc
 from strongref.contract.names import ExportScope, Producer, StackArn
 from strongref.contract.record import Record, encode, part_name
 from strongref.protocol.behind_fences import FencedStore
-from strongref.protocol.fences import FenceHolder
 from strongref.protocol.findings import Finding, FindingType, Repairs
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor import Janitor
@@ -102,8 +101,7 @@ class World:
         return Ports(self.cloud.stores, cast("Any", self), patience, self.cloud.token, ReadLag(self.lag))
 
     def tender(self, region: str = EU) -> IndexTender:
-        holder = FenceHolder("janitor", "the janitor")
-        return IndexTender(self.ports, region, ACCOUNT, self.cloud.clock, holder, repairs=self.repairs)
+        return IndexTender(self.ports, region, ACCOUNT, self.cloud.clock, repairs=self.repairs)
 
     def correct(self) -> list[Finding]:
         return list(self.tender().correct())

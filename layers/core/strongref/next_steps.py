@@ -134,12 +134,7 @@ _STEPS = {
 
 
 def next_step(action: str, code: str) -> str:
-    """What to do about the failure of a call; empty if the code says nothing about it.
-
-    Args:
-        action: the API action, as in `PutParameter`.
-        code: AWS's error code, or the name of botocore's error.
-    """
+    """What to do about the failure of an API action; empty if its code (AWS's, or botocore's error) says nothing."""
     if code in DENIED:
         needed = _PERMISSIONS.get(action, action)
         key = " For secure values, the KMS key must allow it, too." if action in (*_DECRYPTING, "PutParameter") else ""

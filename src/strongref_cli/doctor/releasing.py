@@ -12,8 +12,6 @@ from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, M
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.contract.values import ParameterType
-from strongref.errors import StrongRefError
-from strongref.log import logger
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
@@ -140,13 +138,12 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     recorded = RecordedExports.read(store, scope).readable()
     if left and (recorded.torn or recorded.may_hold(left)):
         return  # What cannot be read may need the hold.
-    if holds := keeper.needed(recorded.holds(left)):
-        try:
+    holds = keeper.needed(recorded.holds(left))
+    with keeper.left_to_janitor():
+        if holds:
             keeper.begin(holds)
-        except StrongRefError as error:
-            logger.warning("A hold is left to the janitor", extra={"hold": hold.name, "error": str(error)})
-    else:
-        keeper.remove(expected=True)
+        else:
+            keeper.delete(expected=True)
 
 
 def release_claim(args: argparse.Namespace, session: ToolSession) -> int:

@@ -138,10 +138,8 @@ class ClaimAttempt:
 
     def _hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """Make the hold before anything is claimed: what cannot be held is refused, and was never claimed."""
-        if self.holds is None or self._leaves_hold:
-            return
-        needed = self._needed(self.holds, recorded, keys)
-        if not needed or self.holds.is_made(needed):
+        needed = self._needed(recorded, keys)
+        if self.holds is None or not needed or self.holds.is_made(needed):
             return
         hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
         (self.holds.hurried() if hurries else self.holds).make(needed)
@@ -149,21 +147,21 @@ class ClaimAttempt:
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
-        if self.holds is None or self._leaves_hold:
-            return
-        needed = self._needed(self.holds, recorded, keys)
-        self.needs_hold = bool(needed)
-        if needed and not self.holds.is_effective(needed):
+        needed = self._needed(recorded, keys)
+        self.needs_hold = bool(needed) or self._leaves_hold
+        if self.holds and needed and not self.holds.is_effective(needed):
             raise self._changing("the stack that holds them")
 
-    def _needed(self, holds: HoldKeeper, recorded: RecordedExports, keys: list[Key]) -> dict[str, str]:
-        """What is to be held: what the records name, and what a producer may roll back to."""
+    def _needed(self, recorded: RecordedExports, keys: list[Key]) -> dict[str, str]:
+        """What is to be held, if that changes here: what the records name, and what a producer may roll back to."""
+        if self.holds is None or self._leaves_hold:
+            return {}
         found = recorded.holds(keys)
         for export, stack in recorded.holds(keys, former=True).items():
             info = self.ports.stacks.by_arn(stack)
             if info and not (info.at_rest or info.cleaning_up or info.being_deleted):
                 found.setdefault(export, stack)
-        return holds.needed(found)
+        return self.holds.needed(found)
 
     def may_release_hold(self, holds: HoldKeeper, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
-    from strongref.protocol.snapshot import Destination
     from strongref.protocol.unreached import EventPlaces
 
 Planned = tuple["Snapshot", "ExportPlan"]
@@ -120,21 +119,16 @@ class ExportAttempt:
 
     def warning(self, done: ExportResult) -> str:
         """What to say of regions that the Export is new in, and where nothing can import; empty if there are none."""
-        if self.event.request_type is RequestType.DELETE:
+        if self.event.request_type is RequestType.DELETE or not self.ports.sees_installations:
             return ""
-        known = {each.destination.region for each in done.snapshots if each.stored.recorded}
-        wanted = [each.destination for each in done.snapshots if each.destination.wanted]
-        without = [each for each in self._others(wanted) - known if not self._is_installed(each)]
+        known = {self.event.stack_arn.region, *(at.destination.region for at in done.snapshots if at.stored.recorded)}
+        wanted = {each.destination.region for each in done.snapshots if each.destination.wanted}
+        without = [each for each in wanted - known if not self._is_installed(each)]
         if not without:
             return ""
         from strongref.protocol.installations import not_installed_text  # noqa: PLC0415 (hardly ever needed)
 
         return not_installed_text(without)
-
-    def _others(self, places: Iterable[Destination]) -> set[str]:
-        """The regions of some places, if it can be seen whether strongref is there: it is, where this runs."""
-        regions = {each.region for each in places} - {self.event.stack_arn.region}
-        return regions if self.ports.sees_installations else set()
 
     def _is_installed(self, region: str) -> bool:
         if region not in self._installed:
@@ -149,7 +143,8 @@ class ExportAttempt:
 
         def read() -> list[Snapshot]:
             at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
-            looks = [partial(self._is_installed, region) for region in self._others(self.places.visited)]
+            others = {each.store.region for each in at} - {self.event.stack_arn.region}
+            looks = [partial(self._is_installed, region) for region in others if self.ports.sees_installations]
             return call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
 
         self._early = or_else(read, [])  # It is read again.

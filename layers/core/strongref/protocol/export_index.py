@@ -119,11 +119,8 @@ class ExportIndex:
 
         If that fails, the entry names too much until the janitor repairs it: no reason to fail what has succeeded.
         """
-        names = [
-            f"{self._name}{index.path_of(place, kind)}"
-            for place in places
-            for kind in kinds or ("", index.DENIED, index.FORGOTTEN, index.DROPPED)
-        ]
+        kinds = kinds or ("", index.DENIED, index.FORGOTTEN, index.DROPPED)
+        names = [f"{self._name}{index.path_of(place, kind)}" for place in places for kind in kinds]
         try:
             if with_hold:
                 self.read()  # What a later version wrote is not deleted.

@@ -211,14 +211,12 @@ def _examine_records(
 
 def _examine_claims(scope: ExportScope, key: Key, tags: ValueTags, repairs: Repairs) -> None:
     """The claims on a value, whoever owns it."""
-    name = scope.parameter_name(key)
     if tags.stale:
         repairs.untag[key] = tags.stale
-        repairs.suspects.add(key)
-        repairs.findings.append(Finding(FindingType.STALE_CLAIM, name, tuple(sorted(set(tags.stale.values())))))
-    if tags.unknown:
-        repairs.suspects.add(key)
-        repairs.findings.append(Finding(FindingType.UNKNOWN_CLAIM, name, tuple(sorted(set(tags.unknown.values())))))
+    for kind, claims in ((FindingType.STALE_CLAIM, tags.stale), (FindingType.UNKNOWN_CLAIM, tags.unknown)):
+        if claims:
+            repairs.suspects.add(key)
+            repairs.findings.append(Finding(kind, scope.parameter_name(key), tuple(sorted(set(claims.values())))))
 
 
 def _examine_value(

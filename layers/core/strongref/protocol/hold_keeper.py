@@ -10,6 +10,7 @@ export. A stack of that name with other tags is not strongref's: it is neither c
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,7 +27,7 @@ from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from strongref.protocol.time import Clock
 
@@ -173,18 +174,13 @@ class HoldKeeper:
                     raise pending
         return step
 
-    def remove(self, *, expected: bool) -> None:
-        """Delete the hold stack, and wait a little for that. It never fails: the janitor deletes what is left.
-
-        `expected` as for `delete`.
-        """
+    @contextmanager
+    def left_to_janitor(self) -> Iterator[None]:
+        """Log what fails: the janitor does what is left, so nobody has to fail for it."""
         try:
-            self.delete(expected=expected)
+            yield
         except errors.StrongRefError as error:
-            self.log_left(error)
-
-    def log_left(self, error: errors.StrongRefError) -> None:
-        logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
+            logger.warning("A hold is left to the janitor", extra={"hold": self.stack.name, "error": str(error)})
 
     def delete(self, *, expected: bool) -> StackInfo | None:
         """Delete the hold stack, wait a little for that, and return it if it still exists.

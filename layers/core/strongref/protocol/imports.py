@@ -183,11 +183,9 @@ class Importer:
 
         holder = FenceHolder(logical_id, f"the release of {holds.stack.name}")
         sites = [(attempt.store.region, attempt.scope)]
-        try:
+        with holds.left_to_janitor():
             if behind_fences(self.ports, attempt.clock, sites, holder, delete):
                 holds.wait_until_deleted()
-        except StrongRefError as error:
-            holds.log_left(error)
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
         if event.request_type is RequestType.UPDATE:
@@ -217,7 +215,9 @@ class Importer:
         if keeper := self._holds(event, generation, scope, clock):
             read = partial(RecordedExports.read, self.ports.stores(event.stack_arn.region, clock), scope)
             # Reading them is for the hold only, which must not fail a Delete.
-            keeper.remove(expected=or_else(lambda: any(each.hold for each in read().records.values()), True))
+            expected = or_else(lambda: any(each.hold for each in read().records.values()), True)
+            with keeper.left_to_janitor():
+                keeper.delete(expected=expected)
 
     def _consumer(self, request: ImportRequest, stack: str, clock: Clock) -> str:
         if request.shared:

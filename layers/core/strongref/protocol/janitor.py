@@ -20,10 +20,10 @@ from strongref.errors import AlreadyExistsError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.executor import write_record
-from strongref.protocol.fences import FenceHolder, delete_expired, fences_below, live_fence
+from strongref.protocol.fences import delete_expired, fences_below, live_fence
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
+from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
 from strongref.protocol.janitor_holds import Claims, HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
 from strongref.protocol.plan import WriteRecord
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
-
-HOLDER = FenceHolder("janitor", "the janitor")
 
 PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
@@ -269,8 +267,8 @@ class _Visit:
         self._stored = _by_scope("exports", store.under("/strongref/exports"))
         self._recorded = _by_scope("records", store.under("/strongref/records"))
         ports, region = janitor.ports, janitor.region
-        self._holds = HoldTender(ports, region, clock, HOLDER, janitor.repairs, janitor.failed)
-        self._index = IndexTender(ports, region, janitor.account, clock, HOLDER, janitor.repairs, janitor.failed)
+        self._holds = HoldTender(ports, region, clock, janitor.repairs, janitor.failed)
+        self._index = IndexTender(ports, region, janitor.account, clock, janitor.repairs, janitor.failed)
         self._claims: Claims = {}  # of the scope that is being tended
         self._withdrawn: set[str] = set()  # of its Exports, those that are, although no mark says so
         self._done: list[Key] = []  # of its keys, those that an earlier invocation has tended
@@ -283,7 +281,9 @@ class _Visit:
         here, there, path = self._stored.get(scope, {}), self._recorded.get(scope, {}), scope.path("exports")
         message, at = "Exports could not be looked after", FencedStore(self.store, self.clock)
         self._claims, self._done, self._withdrawn = {}, [], set()
-        for keys in _parts(sorted(scope.key(name) for name in here)):
+        known = sorted(scope.key(name) for name in here)
+        for begin in range(0, len(known) or 1, PART):  # Without values, one part that has none: there may be records.
+            keys = known[begin : begin + PART]
             mark = (path, keys[-1] if keys else "")
             if mark <= self.after:
                 self._done += keys
@@ -372,11 +372,6 @@ def _is_removed(export: tuple[str, str], first: TagInspector, second: TagInspect
     if now is None or not now.exists:
         return False
     return is_stale_twice(claim_tag(physical_id(StackArn.parse(stack), logical_id)), before, now)
-
-
-def _parts(keys: list[Key]) -> list[list[Key]]:
-    """Of a scope without values, one part that has none: it may have records."""
-    return [keys[at : at + PART] for at in range(0, len(keys), PART)] or [[]]
 
 
 def _of_living_stacks(

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
+from strongref.protocol.fences import FenceHolder
 from strongref.protocol.findings import Finding, FindingType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+HOLDER = FenceHolder("janitor", "the janitor")
 
 
 class Failed(Protocol):
@@ -28,15 +32,9 @@ def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
 def tolerated(
     failed: Failed, found: list[Finding], message: str, name: str, *stacks: str, **about: str
 ) -> Iterator[None]:
-    """What cannot be looked after is reported and found, and stops nothing else. Raises `UnfinishedError` only.
+    """What cannot be looked after is reported, and stops nothing else; `found` gets it. Raises `UnfinishedError` only.
 
-    Args:
-        failed: takes the error.
-        found: gets the finding.
-        message: for the log.
-        name: of the parameter, or the path, that it is about.
-        stacks: the ARNs of the stacks concerned.
-        about: names of what else it is about.
+    It is about the parameter or path of that name, about stacks, given by ARN, and about what else has a name.
     """
     try:
         yield

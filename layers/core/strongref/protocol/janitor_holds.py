@@ -24,7 +24,7 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
+from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
 from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
@@ -32,7 +32,6 @@ from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.stored_exports import ValueTags
     from strongref.protocol.time import Clock
@@ -67,7 +66,6 @@ class HoldTender:
     ports: Ports
     region: str
     clock: Clock
-    holder: FenceHolder  # of the fences behind which holds change
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
     withdrawn: Collection[str] = ()  # the Exports of the scope that are withdrawn, although no mark says so
@@ -220,7 +218,7 @@ class HoldTender:
             return
         try:
             sites = [(self.region, stack.scope)]
-            step, holds = behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0]))
+            step, holds = behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0]))
         except StrongRefError as error:
             yield self._not_made(keeper, error)
         else:
@@ -292,7 +290,7 @@ class HoldTender:
             return
         sites = [(stack.region, stack.scope)]
         with suppress(ChangingError):
-            if behind_fences(self.ports, self.clock, sites, self.holder, lambda fenced: work(fenced[0])):
+            if behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0])):
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
 
     def _hashes(self, hold: HoldParameter) -> frozenset[str] | None:

@@ -16,7 +16,7 @@ from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_failures import Failed, log_failure, tolerated
+from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
 from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import ExportIdentity
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from strongref.contract.record import Record
-    from strongref.protocol.fences import FenceHolder
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.time import Clock
@@ -46,7 +45,6 @@ class IndexTender:
     region: str
     account: str
     clock: Clock
-    holder: FenceHolder  # of the fences behind which places are removed
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
     # by region, then by parameter name and the ARN of the stack
@@ -144,7 +142,7 @@ class IndexTender:
         while fenced:
             sites = [(each.region, self._scope(name, each)) for each in fenced]
             try:
-                return behind_fences(self.ports, self.clock, sites, self.holder, work)
+                return behind_fences(self.ports, self.clock, sites, HOLDER, work)
             except ChangingError:
                 return None
             except StoreError as error:  # Where nobody can publish, no fence is needed.

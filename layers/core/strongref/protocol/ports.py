@@ -195,11 +195,8 @@ or alias that runs now, the event, and an error that says what is left to be don
 not accept the event."""
 
 
-class OnWait(Protocol):
-    """Is called before each pause in which a change waits for another holder's fence."""
-
-    def __call__(self, scope: ExportScope, fence: Fence, seconds: float, /) -> None:
-        """It waits for at most so many seconds from now."""
+OnWait: TypeAlias = "Callable[[ExportScope, Fence, float], object]"
+"""Is called before each pause in which a change waits for another holder's fence, for at most so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class Waiting:
     clock: Clock
     until: float
 
-    def pause(self, before: Callable[[float], None] = lambda _: None) -> bool:
+    def pause(self, before: Callable[[float], object] = lambda _: None) -> bool:
         """Sleep a little; False, at once, when patience or time is over.
 
         Args:
