@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
-from strongref_cli.install.errors import FAILURES, DeploymentFailedError
+from strongref_cli.install.errors import FAILURES, InstallError
 from strongref_cli.install.packaging import content_hash, object_key
 from strongref_cli.install.plan import Action, FoundStack, InstallPlan, RegionOutcome, RegionResult
 from strongref_toolkit.cloudformation import has_no_changes
@@ -45,7 +45,7 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeB
     """Carry out a plan.
 
     Raises:
-        InstallError, AwsCallError: it failed. CloudFormation has rolled back, or never began.
+        InstallError, ForeignBucketError, AwsCallError: it failed. CloudFormation has rolled back, or never began.
     """
     if outcome := preview(plan):
         return outcome
@@ -99,7 +99,7 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
         stacks.delete(new)
     if has_no_changes(reason):
         return False
-    raise DeploymentFailedError(reason or f"The change set is in {status}.")
+    raise InstallError(reason or f"The change set is in {status}.")
 
 
 def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = False) -> None:
@@ -134,4 +134,4 @@ def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[
         polls += 1
     status, reason = (found.status, found.reason) if found else ("DELETE_COMPLETE", "")
     if status != f"{operation}_COMPLETE":
-        raise DeploymentFailedError(stacks.failure(arn, operation) or reason or f"The stack is in {status}.")
+        raise InstallError(stacks.failure(arn, operation) or reason or f"The stack is in {status}.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.clients import Clients
-from strongref_cli.install.errors import ForeignBucketError, MissingBucketError
+from strongref_cli.install.errors import ForeignBucketError, InstallError
 from strongref_cli.install.packaging import KEY_PREFIX
 from strongref_toolkit.errors import AwsCallError
 
@@ -79,11 +79,12 @@ class CodeBucket:
 
         Raises:
             ForeignBucketError: as `exists`.
-            MissingBucketError: it does not exist, and it is not ours to create.
+            InstallError: it does not exist, and it is not ours to create.
         """
         if not self.exists():
             if not self.is_ours:
-                raise MissingBucketError(self.name)
+                what = f"The bucket {self.name} does not exist."
+                raise InstallError(f"{what} Create it, or leave out --bucket to have one created.")
             self._create()
         if self.is_ours:
             self._call("PutPublicAccessBlock", PublicAccessBlockConfiguration=_PRIVATE)

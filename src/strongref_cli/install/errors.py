@@ -7,15 +7,13 @@ from strongref_toolkit.errors import AwsCallError
 
 
 class InstallError(StrongRefError):
-    """The root of this package's errors: one region's, or the suite's."""
+    """A deployment failed, or what is to be deployed is not all there, or cannot run in Lambda."""
+
+    problem: str  # CloudFormation's reason for the first resource that failed, or a sentence of ours
+    sentence = "{problem:900}"
 
 
-class DeploymentFailedError(InstallError):
-    reason: str  # CloudFormation's, of the first resource that failed
-    sentence = "{reason:900}"
-
-
-class ForeignBucketError(InstallError):
+class ForeignBucketError(StrongRefError):
     bucket: str
     sentence = (
         "The bucket {bucket} exists, and this account does not own it or may not use it. Give other buckets: "
@@ -23,18 +21,5 @@ class ForeignBucketError(InstallError):
     )
 
 
-class MissingBucketError(InstallError):
-    bucket: str
-    sentence = "The bucket {bucket} does not exist. Create it, or leave out --bucket to have one created."
-
-
-class IncompleteSuiteError(InstallError):
-    """What is to be installed is not all there, or cannot run in Lambda."""
-
-    part: str  # a file or a distribution, as in `crhelper`
-    problem: str
-    sentence = "{part} {problem}"
-
-
-FAILURES = (InstallError, AwsCallError)
+FAILURES = (InstallError, ForeignBucketError, AwsCallError)
 """What fails one region, and leaves the others alone."""

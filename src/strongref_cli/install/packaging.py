@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
-from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.errors import InstallError
 
 Files: TypeAlias = Mapping[str, bytes]
 """Contents by relative path, with `/` as separator."""
@@ -66,14 +66,13 @@ def zip_bytes(files: Files) -> bytes:
 
 
 def refuse_compiled(distribution: str, files: Files) -> None:
-    """Raise `IncompleteSuiteError` for extension modules: they are built for this machine, not for Lambda's."""
+    """Raise `InstallError` for extension modules: they are built for this machine, not for Lambda's."""
     found = sorted(name for name in files if PurePosixPath(name).suffix.lower() in _COMPILED)
     if found:
-        problem = (
-            f"has compiled code for this machine ({PurePosixPath(found[0]).name}), which does not run in Lambda. "
-            f"Install it without: pip install --force-reinstall --no-binary :all: {distribution}"
+        raise InstallError(
+            f"{distribution} has compiled code for this machine ({PurePosixPath(found[0]).name}), which does not run "
+            f"in Lambda. Install it without: pip install --force-reinstall --no-binary :all: {distribution}"
         )
-        raise IncompleteSuiteError(distribution, problem)
 
 
 def local_paths(template: str) -> list[str]:
@@ -82,11 +81,11 @@ def local_paths(template: str) -> list[str]:
 
 
 def with_locations(template: str, locations: Mapping[str, str]) -> str:
-    """The template with an S3 URI for each local path. Raises `IncompleteSuiteError`: a path has none."""
+    """The template with an S3 URI for each local path. Raises `InstallError`: a path has none."""
 
     def located(found: re.Match[str]) -> str:
         if found[2] not in locations:
-            raise IncompleteSuiteError(found[2], "is in the template, and there is no code for it.")
+            raise InstallError(f"{found[2]} is in the template, and there is no code for it.")
         return f"{found[1]}{locations[found[2]]}"
 
     return _LOCATION.sub(located, template)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
-from strongref_cli.install.errors import DeploymentFailedError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.plan import VERSION_OUTPUT, Action, FoundStack, InstallPlan
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, change_set_parameters, parameter_values
 
@@ -80,10 +80,10 @@ class RegionStacks(CloudFormationReader):
         return CreatedChangeSet(created["Id"], created["StackId"])
 
     def progress(self, which: CreatedChangeSet) -> tuple[str, str]:
-        """The status of a change set, and the reason for it. Raises `DeploymentFailedError`: it was deleted."""
+        """The status of a change set, and the reason for it. Raises `InstallError`: it was deleted."""
         for found in self.change_set(which.stack, which.arn):
             return found["Status"], found.get("StatusReason", "")
-        raise DeploymentFailedError("Someone else has deleted the change set.")
+        raise InstallError("Someone else has deleted the change set.")
 
     def execute(self, which: CreatedChangeSet) -> None:
         self._call("ExecuteChangeSet", which.stack, **which.request())

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import strongref
-from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.packaging import (
     Files,
     content_hash,
@@ -86,7 +86,7 @@ def load_suite() -> Suite:
     """The suite of this version; `release` has another way to load one.
 
     Raises:
-        IncompleteSuiteError: a part of it is missing, or does not run in Lambda.
+        InstallError: a part of it is missing, or does not run in Lambda.
     """
     template = _part("template.yaml", "template.yaml").read_text(encoding="utf-8")
     locked = _part("requirements.txt", f"{LAYER}/requirements.txt").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def _part(in_wheel: str, in_checkout: str) -> Path:
     for path in (_WHEEL / in_wheel, _CHECKOUT / in_checkout):
         if path.exists():
             return path
-    raise IncompleteSuiteError(in_wheel, "is not part of this installation of strongref. Install it again with pip.")
+    raise InstallError(f"{in_wheel} is not part of this installation of strongref. Install it again with pip.")
 
 
 def _below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
@@ -147,12 +147,11 @@ def _distributions(names: Mapping[str, str]) -> Iterator[Distribution]:
             found = distribution(name)
         except PackageNotFoundError:
             if needed:
-                problem = f"is not installed, and the layer needs it: pip install {name}"
-                raise IncompleteSuiteError(name, problem) from None
+                raise InstallError(f"{name} is not installed, and the layer needs it: pip install {name}") from None
             continue  # Its condition does not hold: pip has left it out.
         if name == _EXACT and found.version != (exact := names.get(name)):
-            problem = f"{found.version} is installed, and the layer needs {exact}: pip install {name}=={exact}"
-            raise IncompleteSuiteError(name, problem)
+            there = f"{name} {found.version} is installed"
+            raise InstallError(f"{there}, and the layer needs {exact}: pip install {name}=={exact}")
         seen.add(_normal(name))
         yield found
         for text in found.requires or ():
@@ -176,11 +175,11 @@ def _files(found: Distribution) -> dict[str, bytes]:
         try:
             files[f"python/{path.as_posix()}"] = Path(str(found.locate_file(path))).read_bytes()
         except OSError:
-            problem = f"is installed incompletely: {path.name} is missing. pip install --force-reinstall {found.name}"
-            raise IncompleteSuiteError(found.name, problem) from None
+            problem = f"{found.name} is installed incompletely: {path.name} is missing."
+            raise InstallError(f"{problem} pip install --force-reinstall {found.name}") from None
     if not any(name.endswith(".py") for name in files):
-        problem = f"has no list of its modules. Install it with pip: pip install --force-reinstall {found.name}"
-        raise IncompleteSuiteError(found.name, problem)
+        again = f"Install it with pip: pip install --force-reinstall {found.name}"
+        raise InstallError(f"{found.name} has no list of its modules. {again}")
     refuse_compiled(found.name, files)
     return files
 

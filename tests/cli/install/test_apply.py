@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.apply import dry_run, install, remove, upload
-from strongref_cli.install.errors import DeploymentFailedError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.installed import find, uses
 from strongref_cli.install.plan import PROTECTION, Action, FoundStack, InstallPlan, RegionResult
 from strongref_cli.install.stacks import RegionStacks
@@ -139,7 +139,7 @@ def test_protection_alone_needs_no_change_set() -> None:
 
 def test_a_stack_whose_creation_fails_is_not_protected() -> None:
     client = ready(describe_stacks=[described("DELETE_COMPLETE")], describe_stack_events=pages(*CREATION))
-    with pytest.raises(DeploymentFailedError):
+    with pytest.raises(InstallError, match="No such role"):
         done(CREATE, client)
     assert not client.requests["update_termination_protection"]
 
@@ -176,14 +176,14 @@ def test_nothing_to_change_is_success_and_leaves_no_change_set(reason: str) -> N
 
 def test_a_change_set_that_fails_leaves_no_empty_stack() -> None:
     client = ready(describe_change_set=[{"Status": "FAILED", "StatusReason": "Transform failed: no such bucket"}])
-    with pytest.raises(DeploymentFailedError, match="Transform failed: no such bucket"):
+    with pytest.raises(InstallError, match="Transform failed: no such bucket"):
         done(CREATE, client)
     assert client.requests["delete_stack"] == [{"StackName": "strongref"}]
 
 
 def test_a_change_set_of_an_existing_stack_that_fails_deletes_nothing_else() -> None:
     client = ready(describe_change_set=[{"Status": "FAILED", "StatusReason": "Transform failed"}])
-    with pytest.raises(DeploymentFailedError):
+    with pytest.raises(InstallError, match="Transform failed"):
         done(UPDATE, client)
     assert not client.requests["delete_stack"]
 
@@ -224,7 +224,7 @@ def test_a_creation_that_fails_is_reported_by_the_first_resource_that_did() -> N
         describe_stacks=[described("CREATE_IN_PROGRESS"), described("DELETE_COMPLETE")],
         describe_stack_events=pages(*CREATION),
     )
-    with pytest.raises(DeploymentFailedError) as error:
+    with pytest.raises(InstallError) as error:
         done(CREATE, client)
     assert str(error.value) == "Exporter (AWS::Lambda::Function): No such role"
 
@@ -240,7 +240,7 @@ def test_an_update_that_fails_is_not_reported_with_an_older_failure() -> None:
     client = ready(
         describe_stacks=[described("UPDATE_ROLLBACK_COMPLETE", updated=AFTER)], describe_stack_events=pages(*events)
     )
-    with pytest.raises(DeploymentFailedError) as error:
+    with pytest.raises(InstallError) as error:
         done(UPDATE, client)
     assert str(error.value) == "Janitor (AWS::Lambda::Function): Too large"
 
@@ -262,7 +262,7 @@ def test_protection_is_turned_off_for_the_deletion_and_on_again_if_the_stack_sta
         describe_stacks=[described("CREATE_COMPLETE", StackStatusReason="Delete canceled.")],
         describe_stack_events=pages(canceled, event("strongref", "DELETE_IN_PROGRESS")),
     )
-    with pytest.raises(DeploymentFailedError, match="Delete canceled"):
+    with pytest.raises(InstallError, match="Delete canceled"):
         remove(client.stacks(), ARN, print, protected=True)
     assert client.requests["update_termination_protection"] == [off, on]
 
@@ -275,7 +275,7 @@ def test_a_deletion_that_cloudformation_cancels_is_reported() -> None:
             event("strongref", "CREATE_COMPLETE", why), event("strongref", "DELETE_IN_PROGRESS")
         ),
     )
-    with pytest.raises(DeploymentFailedError, match="Cannot delete export strongref-exporter as it is in use by web"):
+    with pytest.raises(InstallError, match="Cannot delete export strongref-exporter as it is in use by web"):
         remove(client.stacks(), ARN, print)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref_cli.install.bucket import CodeBucket, bucket_name
-from strongref_cli.install.errors import ForeignBucketError, MissingBucketError
+from strongref_cli.install.errors import ForeignBucketError, InstallError
 from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.session import ToolSession
 from tests.support.fake_ssm import FakeClock
@@ -63,7 +63,7 @@ def test_one_that_is_there_is_made_private_again(clients: Watched) -> None:
 
 def test_a_given_one_must_exist_and_stays_as_it_is(clients: Watched) -> None:
     given = bucket(clients, US, prefix="acme-code")
-    with pytest.raises(MissingBucketError, match="The bucket acme-code-us-east-1 does not exist"):
+    with pytest.raises(InstallError, match="The bucket acme-code-us-east-1 does not exist"):
         given.prepare()
     clients.s3(US).create_bucket(Bucket=given.name)
     before = clients.calls.copy()

@@ -10,7 +10,7 @@ import pytest
 
 import strongref_cli as cli
 from strongref_cli.install import commands, installed
-from strongref_cli.install.errors import DeploymentFailedError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.stacks import RegionStacks
 from strongref_toolkit.errors import AwsCallError, UsageError
 from tests.support.empty_aws import empty_aws
@@ -136,7 +136,7 @@ def refusing(region: str, error: StrongRefError) -> Any:
 
 
 @pytest.mark.parametrize(
-    "error", [DeploymentFailedError("No way in."), AwsCallError("DescribeStacks", "strongref", EU, "1", "No way in.")]
+    "error", [InstallError("No way in."), AwsCallError("DescribeStacks", "strongref", EU, "1", "No way in.")]
 )
 @pytest.mark.parametrize("command", [["install", "--dry-run"], ["status"], ["uninstall"]])
 def test_a_region_that_fails_is_reported_and_the_others_are_worked_on(

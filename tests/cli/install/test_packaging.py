@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.packaging import content_hash, object_key, refuse_compiled, zip_bytes
 from strongref_cli.install.suite import can_compile_for, compiled
 
@@ -55,7 +55,7 @@ def test_keys_are_below_our_own_prefix() -> None:
 
 @pytest.mark.parametrize("name", ["python/x/_speedups.cpython-313-darwin.so", "python/x/_x.pyd", "python/x/_x.DLL"])
 def test_compiled_code_is_refused_with_the_way_out(name: str) -> None:
-    with pytest.raises(IncompleteSuiteError) as error:
+    with pytest.raises(InstallError) as error:
         refuse_compiled("jmespath", {**FILES, name: b""})
     assert name.rpartition("/")[2] in str(error.value)
     assert "pip install --force-reinstall --no-binary :all: jmespath" in str(error.value)

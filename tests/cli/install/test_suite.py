@@ -12,7 +12,7 @@ import pytest
 
 import strongref
 from strongref_cli.install import suite as loading
-from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.suite import LAYER, Archive, load_suite
 from tests.support.documents import ROOT
 
@@ -104,26 +104,26 @@ def test_scripts_and_the_installers_notes_are_left_out(tmp_path: Path) -> None:
 
 def test_a_compiled_distribution_is_refused(tmp_path: Path) -> None:
     found = installed(tmp_path, "thing", {"thing/__init__.py": "", "thing/_fast.so": ""})
-    with pytest.raises(IncompleteSuiteError, match="thing has compiled code for this machine"):
+    with pytest.raises(InstallError, match="thing has compiled code for this machine"):
         loading._files(found)
 
 
 def test_a_distribution_without_its_modules_is_refused(tmp_path: Path) -> None:
     found = installed(tmp_path, "thing", {"thing.pth": "/elsewhere"})  # as in place of a checkout
-    with pytest.raises(IncompleteSuiteError, match="thing has no list of its modules"):
+    with pytest.raises(InstallError, match="thing has no list of its modules"):
         loading._files(found)
 
 
 def test_a_distribution_whose_installer_kept_no_list_is_refused(tmp_path: Path) -> None:
     found = installed(tmp_path, "thing", {"thing/__init__.py": ""}, recorded=False)
-    with pytest.raises(IncompleteSuiteError, match="thing has no list of its modules"):
+    with pytest.raises(InstallError, match="thing has no list of its modules"):
         loading._files(found)
 
 
 def test_a_distribution_with_a_missing_file_is_refused(tmp_path: Path) -> None:
     found = installed(tmp_path, "thing", {"thing/__init__.py": "", "thing/more.py": ""})
     (tmp_path / "thing/more.py").unlink()
-    with pytest.raises(IncompleteSuiteError, match=r"thing is installed incompletely: more\.py is missing"):
+    with pytest.raises(InstallError, match=r"thing is installed incompletely: more\.py is missing"):
         loading._files(found)
 
 
@@ -133,7 +133,7 @@ def test_a_missing_distribution_is_named_and_a_conditional_one_may_be_missing(
     monkeypatch.syspath_prepend(tmp_path)
     more = "Requires-Dist: other (>=1)\nRequires-Dist: absent; python_version < '3'\nRequires-Dist: x; extra == 'x'\n"
     installed(tmp_path, "thing", {"thing/__init__.py": ""}, requires=more)
-    with pytest.raises(IncompleteSuiteError, match="other is not installed, and the layer needs it"):
+    with pytest.raises(InstallError, match="other is not installed, and the layer needs it"):
         list(loading._distributions({"thing": "1.0"}))
     installed(tmp_path, "other", {"other/__init__.py": ""})
     assert [each.name for each in loading._distributions({"thing": "1.0"})] == ["thing", "other"]
@@ -143,7 +143,7 @@ def test_another_version_of_what_the_layer_corrects_is_refused(tmp_path: Path, m
     monkeypatch.syspath_prepend(tmp_path)
     installed(tmp_path, "crhelper", {"crhelper/__init__.py": ""})
     needed = r"crhelper 1\.0 is installed, and the layer needs 2\.0\.12: pip install crhelper==2\.0\.12"
-    with pytest.raises(IncompleteSuiteError, match=needed):
+    with pytest.raises(InstallError, match=needed):
         list(loading._distributions({"crhelper": "2.0.12"}))
 
 
@@ -156,5 +156,5 @@ def test_versions_that_were_not_tested_are_named() -> None:
 
 def test_an_installation_without_the_template_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(loading, "_CHECKOUT", tmp_path)
-    with pytest.raises(IncompleteSuiteError, match=r"template\.yaml is not part of this installation of strongref"):
+    with pytest.raises(InstallError, match=r"template\.yaml is not part of this installation of strongref"):
         load_suite()

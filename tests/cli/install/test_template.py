@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import strongref
-from strongref_cli.install.errors import IncompleteSuiteError
+from strongref_cli.install.errors import InstallError
 from strongref_cli.install.packaging import (
     declared_parameters,
     local_paths,
@@ -49,7 +49,7 @@ def test_a_template_that_is_packaged_already_stays_as_it_is() -> None:
 
 
 def test_a_folder_without_code_is_an_error() -> None:
-    with pytest.raises(IncompleteSuiteError, match="handlers/exporter is in the template"):
+    with pytest.raises(InstallError, match="handlers/exporter is in the template"):
         with_locations("    CodeUri: handlers/exporter\n", {})
 
 
