@@ -15,7 +15,7 @@ from strongref_cli.check.command import as_json
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
-from strongref_cli.check.version import StackVersion, pseudo_parameters
+from strongref_cli.check.version import NOTHING, StackVersion, pseudo_parameters
 from tests.support.builders import ACCOUNT, NETWORK, ours
 from tests.support.graphs import AS_OF
 from tests.support.schemas import validate
@@ -88,6 +88,6 @@ def update(
     old: Template | None, new: Template, found: StoredStack, changes: Mapping[str, ResourceChange] | None = None
 ) -> StackReport:
     """What an update from one template to another would do. The JSON of the report follows its schema."""
-    report = predict(STACK, Comparison(version(old) if old else None, version(new), changes), found)
+    report = predict(STACK, Comparison(version(old) if old else NOTHING, version(new), changes), found)
     validate("check", json.loads(as_json([report], AS_OF)))
     return report

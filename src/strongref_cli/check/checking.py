@@ -19,7 +19,7 @@ from strongref_cli.check.report import ChangeKind, StackFinding, StackReport, Ve
 from strongref_cli.check.resource_types import types_in
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
-from strongref_cli.check.version import StackVersion
+from strongref_cli.check.version import NOTHING, StackVersion
 from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.errors import UsageError
 
@@ -118,7 +118,7 @@ class StackCheck:
     def _compared(
         self, stack: DeployedStack, new: StackVersion, changes: Mapping[str, ResourceChange] | None = None
     ) -> Comparison:
-        return Comparison(stack.version, new, changes, types_in(self.reader.region))
+        return Comparison(stack.version or NOTHING, new, changes, types_in(self.reader.region))
 
     def _operation(self, stack: DeployedStack, comparison: Comparison, nested: Mapping[str, str]) -> Operation:
         """What an update of a stack does to it and the stacks in it, given the change sets of those, by logical ID."""

@@ -30,9 +30,9 @@ _READING = (IMPORT_TYPE, "Custom::ResourceLookup")
 
 @dataclass
 class Comparison:
-    """Two versions of a stack; the old one is None for a stack that does not exist."""
+    """Two versions of a stack; the old one is `NOTHING` for a stack that does not exist."""
 
-    old: StackVersion | None
+    old: StackVersion
     new: StackVersion
     changes: Mapping[str, ResourceChange] | None = None  # by logical ID, from a change set; None without one
     type_of: TypeOf = unknown_type
@@ -92,7 +92,7 @@ class Comparison:
     def outputs(self) -> Mapping[str, ExportedOutput]:
         """The CloudFormation exports of the new version. A name that is unknown, and stays, is the deployed one."""
         found = dict(self.new.outputs)
-        for name, former in (self.old.outputs if self.old else {}).items():
+        for name, former in self.old.outputs.items():
             for each in self.new.unnamed:
                 if self.stays(former.name, each.name) is Stays.YES:
                     found.setdefault(name, each)
@@ -108,7 +108,7 @@ class Comparison:
         new = self.outputs.get(name)
         if new is None:
             return Stays.UNKNOWN if self.has_unnamed_outputs else Stays.NO
-        if new.exists is True or (self.old and self.stays(self.old.outputs[name].exists, new.exists) is Stays.YES):
+        if new.exists is True or self.stays(self.old.outputs[name].exists, new.exists) is Stays.YES:
             return Stays.YES
         return Stays.UNKNOWN
 
@@ -116,7 +116,7 @@ class Comparison:
         """The CloudFormation exports of the old version that the new one lacks, or may lack or change."""
         return [
             name
-            for name, former in (self.old.outputs if self.old else {}).items()
+            for name, former in self.old.outputs.items()
             if self.is_exported(name) is not Stays.YES
             or self.stays(former.value, self.outputs[name].value) is not Stays.YES
         ]
@@ -178,8 +178,8 @@ class Comparison:
         return kind is not None and tells_apart(kind, tuple(filter(None, before.attribute.split("."))))
 
     @staticmethod
-    def _resource(version: StackVersion | None, logical_id: str) -> TemplateResource | None:
-        found = version.resources.get(logical_id) if version else None
+    def _resource(version: StackVersion, logical_id: str) -> TemplateResource | None:
+        found = version.resources.get(logical_id)
         return found if found and found.present else None
 
 
@@ -218,7 +218,7 @@ def _with(update: Update) -> str:
     return f": its {some(causes, 3)} {'changes' if len(causes) == 1 else 'change'}" if causes else ""
 
 
-def origins(value: Evaluated, version: StackVersion | None) -> list[str]:
+def origins(value: Evaluated, version: StackVersion) -> list[str]:
     """The logical IDs of the resources that a value comes from and that can be lost, sorted."""
     found = sorted(resources_in(sources_of(value)))
-    return [each for each in found if version and version.resources[each].type not in _READING]
+    return [each for each in found if version.resources[each].type not in _READING]

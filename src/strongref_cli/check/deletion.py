@@ -66,11 +66,11 @@ def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[
     `lost` says what it loses if it is retained while stacks import its values.
     """
     version, stored = simulation.comparison.old, simulation.stored
-    if version and (hidden := unclear_place(version, logical_id, stored)):
+    if hidden := unclear_place(version, logical_id, stored):
         text = f"Where it publishes is unknown: only CloudFormation knows {hidden}, and the index has no entry for "
         text += "this Export. The janitor adds the entry: check again after its next run."
         return ExportPrediction(logical_id, Verdict.UNKNOWN, (text,))
-    if not version or not version.resources[logical_id].retained:
+    if not version.resources[logical_id].retained:
         return None
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def outputs_refused(simulation: Simulation) -> Iterator[StackFinding]:
     """The CloudFormation exports in use that the new template removes or changes."""
     comparison, stored = simulation.comparison, simulation.stored
-    for name, former in (comparison.old.outputs if comparison.old else {}).items():
+    for name, former in comparison.old.outputs.items():
         if not (in_use := _in_use(name, stored)):
             continue
         stays, what = comparison.is_exported(name), "remove"
@@ -120,7 +120,7 @@ def _in_use(export: str, stored: StoredStack) -> str:
     return f"is in use by {' and by '.join(users)}" if users else ""
 
 
-def _with_holds(value: Evaluated, version: StackVersion | None, simulation: Simulation) -> Evaluated:
+def _with_holds(value: Evaluated, version: StackVersion, simulation: Simulation) -> Evaluated:
     """The value of an output, which is known if it is the attribute `Hold` of an Export."""
     match value.expression if isinstance(value, Unknown) else None:
         case {"Fn::GetAtt": [str(logical_id), "Hold"]}:

@@ -114,7 +114,7 @@ class ImportsCheck:
 
     def _imports_as_before(self, logical_id: str, request: ImportRequest) -> bool:
         """Whether an Import of these names from this stack is deployed: what it claims stays for it."""
-        old = self.comparison.old.resources.get(logical_id) if self.comparison.old else None
+        old = self.comparison.old.resources.get(logical_id)
         if old is None or sources_of(old.properties):
             return False
         former = accepted(ImportRequest.parse, mapping(old.properties), self.stack)

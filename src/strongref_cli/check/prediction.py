@@ -30,8 +30,7 @@ def predict(
     `changing` has the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
     """
     simulation = Simulation(stack, comparison, stored, changing)
-    new = comparison.new.exports
-    old = comparison.old.exports if comparison.old else []
+    old, new = comparison.old.exports, comparison.new.exports
     runs = simulation.runs()
     exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
     exports += [_removed(simulation, each, runs) for each in old if each not in new]
@@ -50,7 +49,7 @@ def predict(
 
 def _types_changed(comparison: Comparison) -> Iterator[StackFinding]:
     """CloudFormation: "Update of resource type is not permitted". A change set with one is not made."""
-    old, new = comparison.old.resources if comparison.old else {}, comparison.new.resources
+    old, new = comparison.old.resources, comparison.new.resources
     both = {each for each in new.keys() & old.keys() if new[each].type != old[each].type}
     certain = {each for each in both if new[each].exists is True and old[each].exists is True}
     for verdict, names in ((Verdict.REFUSED, certain), (Verdict.UNKNOWN, both - certain)):
@@ -117,9 +116,9 @@ def _undecided(simulation: Simulation, logical_id: str) -> str:
     if undecided := simulation.wanted[logical_id].undecided:
         return f"{undecided[0]} is unknown: {undecided[1]}."
     comparison = simulation.comparison
-    if comparison.old and logical_id in comparison.old.exports and not comparison.may_change(logical_id):
+    if logical_id in comparison.old.exports and not comparison.may_change(logical_id):
         return ""
-    old = comparison.old.resources.get(logical_id) if comparison.old else None
+    old = comparison.old.resources.get(logical_id)
     new = comparison.new.resources[logical_id].exists
     if isinstance(new, bool) or (old and comparison.stays(old.exists, new) is Stays.YES):
         return ""

@@ -195,8 +195,7 @@ class StackReader:
             (logical_id, at): self._scope(ExportIdentity(str(stack.arn), logical_id), at, index.get(logical_id))
             for logical_id, at in locations_of(stack.arn, comparison, index)
         }
-        deployed = comparison.old.outputs if comparison.old else ()
-        held = {each.hold for each in index.values() if each.hold}.union(deployed)
+        held = {each.hold for each in index.values() if each.hold}.union(comparison.old.outputs)
         holds = {export: self._holds(own, export) for export in sorted(held)}
         # Hold stacks are known by their parameters: the others import an export themselves.
         hold_stacks = {hold_stack_name(each.account, each.label, each.hash) for each in chain(*holds.values())}

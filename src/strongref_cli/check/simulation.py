@@ -82,7 +82,7 @@ class Simulation:
         places = [Destination(*at, {}) for at in self.stored.locations(logical_id)]
         return self._outcome(logical_id, places, phase, done or {})
 
-    def hold(self, version: StackVersion | None, logical_id: str) -> str:
+    def hold(self, version: StackVersion, logical_id: str) -> str:
         """The attribute `Hold` of an Export: what its property says, or said before it was removed."""
         if version is self.comparison.new and logical_id in self.wanted:
             return str(self.wanted[logical_id].best.get("Hold", "") or self.stored.hold(logical_id))
@@ -90,9 +90,9 @@ class Simulation:
         own = given.get("Hold", "") if isinstance(given, dict) else ""
         return own if own and isinstance(own, str) else self.stored.hold(logical_id)
 
-    def given(self, version: StackVersion | None, logical_id: str) -> Evaluated:
+    def given(self, version: StackVersion, logical_id: str) -> Evaluated:
         """The properties of an Export; None if the version does not have it."""
-        return version.resources[logical_id].properties if version and logical_id in version.exports else None
+        return version.resources[logical_id].properties if logical_id in version.exports else None
 
     def _first(self, case: Case, called: Sequence[str]) -> dict[str, Outcome]:
         """What each Export does before all those that it does not depend on."""
@@ -142,7 +142,7 @@ class Simulation:
         """The event that CloudFormation would send. What is not known of the old properties is as it is stored."""
         old = self.given(self.comparison.old, logical_id)
         former = None
-        if old is not None and self.comparison.old:
+        if old is not None:
             unchanged = replace(self.comparison, new=self.comparison.old, changes={})
             former = wanted_export(logical_id, old, old, unchanged, self.stored).best
         kind = RequestType.CREATE if former is None else RequestType.UPDATE

@@ -109,7 +109,7 @@ def locations_of(
 ) -> list[tuple[str, Location]]:
     """Every place that matters for each Export: those of the old template, of the new one, and of the index."""
     # The exporter goes by the properties, so texts that name several regions name them in that order.
-    versions = filter(None, (comparison.old, comparison.new))
+    versions = comparison.old, comparison.new
     found = [(each, at) for version in versions for each in version.exports for at in _declared(stack, version, each)]
     for logical_id, entry in index.items():
         scopes = ((place.region, ExportScope(place.consumer, stack.producer)) for place in sorted(entry.places))

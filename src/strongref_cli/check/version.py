@@ -148,6 +148,10 @@ class StackVersion:
         return found
 
 
+NOTHING = StackVersion({}, {})
+"""The old version of a stack that does not exist."""
+
+
 def pseudo_parameters(stack: StackArn, *, exists: bool, topics: list[str] | None = None) -> dict[str, Evaluated]:
     """What `Ref` gives for pseudo parameters. A stack that does not exist has no ID yet."""
     unknown = unknown_of(SourceKind.CHANGING, "AWS::StackId", {"Ref": "AWS::StackId"})

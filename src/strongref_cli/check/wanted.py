@@ -160,8 +160,8 @@ class _Values:
     def _is_from_another(self, path: tuple[str, ...], new: Evaluated) -> bool:
         """Whether another Export has the same value under this name: it is renamed, or the value moves."""
         old = self._comparison.old
-        for each in old.exports if old else ():
-            former: Any = old.resources[each].properties if old else None
+        for each in old.exports:
+            former: Any = old.resources[each].properties
             for level in ("Values", *path):
                 former = former.get(level, ABSENT) if isinstance(former, Mapping) else ABSENT
             if _stays(self._comparison, former, new):
@@ -203,10 +203,8 @@ def _in_shape_of(stored: object, text: str) -> AnyJson:
     return [text] if isinstance(stored, list) else text
 
 
-def _shapes_of(value: Evaluated | Absent, version: StackVersion | None) -> set[Shape]:
-    if isinstance(value, Absent) or version is None:
-        return {None}
-    return _shapes(expression_of(value), version)
+def _shapes_of(value: Evaluated | Absent, version: StackVersion) -> set[Shape]:
+    return {None} if isinstance(value, Absent) else _shapes(expression_of(value), version)
 
 
 def _shapes(expression: Json, version: StackVersion) -> set[Shape]:
