@@ -39,7 +39,6 @@ _FOLLOWS = "It begins in the given regions, and follows references to others."
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command."""
     whole: argparse.ArgumentParser = Parser(
         prog="strongref",
         description="Strong references between CloudFormation stacks: list exports and their importers, look up "

@@ -64,8 +64,6 @@ _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 
 @dataclass(frozen=True, slots=True)
 class DeployedStack:
-    """A stack as it is deployed."""
-
     arn: StackArn
     status: str  # CloudFormation's stack status; empty if there is no stack
     parameters: Mapping[str, str] = field(repr=False)  # what an update keeps; none if it has never been deployed
@@ -76,8 +74,6 @@ class DeployedStack:
 
 
 class ChangeSet(NamedTuple):
-    """A change set of one stack."""
-
     version: StackVersion  # what the stack would become
     changes: Mapping[str, ResourceChange]
     nested: Mapping[str, str]  # the ARNs of the change sets of nested stacks, by logical ID

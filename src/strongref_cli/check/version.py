@@ -26,8 +26,6 @@ _RELEVANT = ("Type", "Properties")
 
 @dataclass(frozen=True, slots=True)
 class TemplateResource:
-    """A resource of a template."""
-
     type: str
     exists: bool | Unknown  # unknown if its condition is
     properties: Evaluated = field(repr=False)  # as CloudFormation sends them

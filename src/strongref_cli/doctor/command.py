@@ -32,7 +32,6 @@ _MOST_STACKS = 3
 
 
 def examine(args: argparse.Namespace, session: ToolSession) -> int:
-    """`strongref doctor`."""
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
     aws = session.aws(None, None)
 

@@ -41,7 +41,6 @@ def graph_as_json(graph: Graph) -> str:
 
 
 def order_document(order: Order, graph: Graph) -> dict[str, Any]:
-    """An order of deployment or of deletion of a graph."""
     return {
         "waves": list(map(_listed, order.waves)),
         "cycles": [{"participants": _listed(each.participants), "chain": _listed(each.chain)} for each in order.cycles],

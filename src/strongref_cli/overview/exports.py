@@ -42,8 +42,6 @@ class StoredValue(NamedTuple):
 
 
 class ExistingStack(NamedTuple):
-    """A stack that exists."""
-
     created: datetime  # (UTC)
     # when each import was last made, by claim tag; None if the stack is younger than all that it imports
     imports: Mapping[str, datetime] | None = None
@@ -198,7 +196,6 @@ def _above(stored: StoredRegion, stack: str) -> Iterator[str]:
 
 
 def participant(stack: Producer) -> Participant:
-    """A stack as a participant."""
     return Participant(stack.account, stack.region, stack.stack)
 
 

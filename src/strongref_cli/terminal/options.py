@@ -147,7 +147,6 @@ def add_options(
 
 
 def add_regions(command: argparse.ArgumentParser) -> None:
-    """Add the options that choose regions."""
     regions = command.add_mutually_exclusive_group()
     repeatable(regions, "--region", _REGION, metavar="REGION")
     add_flag(regions, "--all-regions", "every region that is enabled for the account")
