@@ -68,3 +68,4 @@ def _events(reader: Reader) -> None:
     configuration = reader.aws.client("lambda", US).get_function_configuration(FunctionName=exporter)
     bus = configuration["Environment"]["Variables"]["STRONGREF_EVENT_BUS"]
     assert bus == reader.aws.outputs("strongref-mails", US)["EventBus"]
+    reader.run("sam deploy --stack-name redeploy-web")

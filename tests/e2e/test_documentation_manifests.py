@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,20 @@ def _resolve(reader: Reader) -> None:
     (subnets,) = re.findall(r"ids: \[(.*)\]|ids:\n((?: +- .*\n)+)", written.read_text())
     ids = reader.aws.physical_ids("network", EU)
     assert [ids["SubnetA"] in each or ids["SubnetB"] in each for each in subnets if each] == [True]
+    reader.run("strongref resolve examples/manifests/terraform")
+    variables = json.loads((reader.checkout / "out/shop.tfvars.json").read_text())
+    assert variables == {"vpc_id": ids["Vpc"], "subnet_ids": [ids["SubnetA"], ids["SubnetB"]]}
+    claims = reader.shell("strongref list --region eu-west-1 --output json")
+    assert '"shop-terraform"' in claims.stdout
+    other = load(example("network/network"))
+    other["Resources"]["Exports"]["Properties"]["Values"]["Vpc"]["Id"] = "vpc-2"
+    reader.aws.deploy("network", other, EU, "UPDATE_ROLLBACK_COMPLETE")
+    assert reader.own("imported by manifests shop-terraform (111111111111)") in "".join(
+        reader.aws.reasons("network", EU)
+    )
+    assert reader.shell("strongref resolve --unclaim shop-terraform --region eu-west-1").returncode == 0
     reader.run("strongref resolve examples/manifests/claiming")  # with --hold
-    reader.aws.delete("network", EU, "CREATE_COMPLETE")
+    reader.aws.delete("network", EU, "UPDATE_ROLLBACK_COMPLETE")
     assert reader.own("is in use by strongref-hold-111111111111-shop-") in "".join(reader.aws.reasons("network", EU))
     assert "/network/SubnetIds is no longer claimed\n" in reader.run("strongref resolve --unclaim")
     reader.aws.delete("network", EU)

@@ -146,6 +146,36 @@ def test_a_mail_says_what_happened(world: World) -> None:
     assert third.startswith(f'"Region {EU}, account {world.aws.account}, 20')
 
 
+def test_a_propagated_change_starts_the_pipeline_of_its_importer_and_of_no_other(world: World) -> None:
+    """The emulator has no pipelines: the example's rule gets a queue as another target."""
+    aws, events = world.aws, world.aws.client("events", EU)
+    template = load((ROOT / "examples/notices/redeploy.yaml").read_text())
+    queues = {}
+    for importer in (world.consumer, f"not-{world.consumer}"):
+        given = {"Importer": importer, "Pipeline": "web", "EventBus": BUS}
+        parameters = [{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()]
+        aws.deploy(f"redeploy-{importer}", template, EU, "CREATE_COMPLETE", Parameters=parameters)
+        rule = aws.physical_ids(f"redeploy-{importer}", EU)["Rule"].rpartition("|")[2]
+        (target,) = events.list_targets_by_rule(Rule=rule, EventBusName=BUS)["Targets"]
+        assert target["Arn"] == f"arn:aws:codepipeline:{EU}:{aws.account}:web"
+        queues[importer], arn = new_queue(aws, EU, f"redeploy-{importer}")
+        events.put_targets(Rule=rule, EventBusName=BUS, Targets=[{"Id": "queue", "Arn": arn}])
+    world.publish({"A": OLD}, "CREATE_COMPLETE")
+    world.consume("A", expect="CREATE_COMPLETE")
+    world.publish({"A": NEW}, "UPDATE_ROLLBACK_COMPLETE")
+    world.publish({"A": NEW}, "UPDATE_COMPLETE", OnChange="propagate")
+    sqs = aws.client("sqs", EU)
+
+    def received(importer: str) -> list[str]:
+        messages = sqs.receive_message(QueueUrl=queues[importer], MaxNumberOfMessages=10).get("Messages", ())
+        return [json.loads(each["Body"])["detail-type"] for each in messages]
+
+    assert wait_until(lambda: received(world.consumer), "an event") == ["Values Propagated"]
+    assert received(f"not-{world.consumer}") == []
+    world.consume("A", expect="UPDATE_COMPLETE", Revision="execution-2")
+    assert world.aws.outputs(world.consumer, US)["A"] == NEW
+
+
 def test_a_function_that_may_not_send_goes_on_as_if_nothing_were(notified: Aws, names: Callable[[str], str]) -> None:
     producer, consumer = names("network"), names("web")
     role = notified.physical_ids(APPLICATION, US)["ExporterRole"]
