@@ -68,14 +68,11 @@ def look_up(args: argparse.Namespace, session: ToolSession) -> int:
 
 def _type_of(arn: Arn | None) -> str:
     """The only type that an ARN can be of."""
-    if arn is None:
-        raise UsageError("give the resource type, such as AWS::S3::Bucket; only an ARN can do without")
-    found = types_of(arn)
+    found = types_of(arn) if arn else []
     if len(found) == 1:
         return found[0]
-    if found:
-        raise UsageError(f"{arn} can be of several types: give one of {some(found)} before --arn")
-    raise UsageError(f"{arn} does not show its resource type: give it before --arn")
+    which = f"the ARN can be of {some(found)}" if found else "for example AWS::S3::Bucket; only some ARNs show it"
+    raise UsageError(f"give the resource type: {which}")
 
 
 def _found(finder: Finder, query: ResourceQuery, names: list[str]) -> tuple[str, dict[str, Any]]:

@@ -124,13 +124,13 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
     [
         ([TOPIC], "give one of physical ID, ARN, name and tags, got nothing"),
         ([TOPIC, "news", "--name", "news"], "got physical ID and name"),
-        (["--name", "news"], "give the resource type, such as AWS::S3::Bucket; only an ARN can do without"),
-        (["--arn", "news"], "give the resource type, such as AWS::S3::Bucket; only an ARN can do without"),
+        (["--name", "news"], "give the resource type: for example AWS::S3::Bucket; only some ARNs show it"),
+        (["--arn", "news"], "give the resource type: for example AWS::S3::Bucket; only some ARNs show it"),
         (
             ["--arn", f"arn:aws:rds:{REGION}:{ACCOUNT}:db:web"],
-            "types: give one of AWS::DocDB::DBInstance, AWS::Neptune::DBInstance and AWS::RDS::DBInstance before",
+            "type: the ARN can be of AWS::DocDB::DBInstance, AWS::Neptune::DBInstance and AWS::RDS::DBInstance",
         ),
-        (["--arn", f"arn:aws:x:{REGION}:{ACCOUNT}:y/z"], ":y/z does not show its resource type: give it before --arn"),
+        (["--arn", f"arn:aws:x:{REGION}:{ACCOUNT}:y/z"], "give the resource type: for example AWS::S3::Bucket"),
         ([TOPIC, ""], "PHYSICAL_ID is empty: is a variable not set?"),
         ([TOPIC, " "], "the physical ID must not be empty"),
         ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),

@@ -90,7 +90,7 @@ def settings(session: ToolSession) -> Settings:
     """
     known: Memo[tuple[str, str], str] = Memo()
 
-    def found(region: str, name: str) -> str:
+    def ask(region: str, name: str) -> str:
         try:
             return _parameter(session, region, _SETTINGS[name])
         except AwsCallError:
@@ -98,9 +98,7 @@ def settings(session: ToolSession) -> Settings:
                 raise
             return ""
 
-    return lambda region, name: (
-        from_environment(region, name) or known.get((region, name), partial(found, region, name))
-    )
+    return lambda region, name: from_environment(region, name) or known.get((region, name), partial(ask, region, name))
 
 
 def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:

@@ -220,16 +220,8 @@ class Stores:
         except CallFailedError as error:
             code = error.code
         else:
-            return SsmStore(
-                client,
-                region,
-                self.limiter,
-                clock,
-                denied=self.denied,
-                settings=self.settings,
-                untiered=self.untiered,
-                side_by_side=self.side_by_side,
-            )
+            store = SsmStore(client, region, self.limiter, clock, denied=self.denied, settings=self.settings)
+            return replace(store, untiered=self.untiered, side_by_side=self.side_by_side)
         raise errors.StoreError("Use", code, "Parameter Store", region)
 
 

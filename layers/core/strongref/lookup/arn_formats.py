@@ -48,10 +48,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     r"sns:[^:]+": ("AWS::SNS::Topic",),
     r"sns:[^:]+:[^:]+": ("AWS::SNS::Subscription",),
     r"sqs:[^:]+": ("AWS::SQS::Queue",),
-    r"states:stateMachine:[^:]+:[^:]+": (
-        "AWS::StepFunctions::StateMachineAlias",
-        "AWS::StepFunctions::StateMachineVersion",
-    ),
+    r"states:stateMachine:.+:.+": ("AWS::StepFunctions::StateMachineAlias", "AWS::StepFunctions::StateMachineVersion"),
 }
 """By service and resource of an ARN: the types that it can be of, where its words name none, or another one."""
 
