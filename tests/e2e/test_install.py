@@ -405,9 +405,10 @@ def test_the_processor_the_memory_the_concurrency_the_key_and_the_tags_are_those
             assert found["MemorySize"] == (256 if "Janitor" in name else 512)
             assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
 
-    secret = export({"Password": "correct-horse", "Host": "db"}, consumer="web", SecureKeys=["Password"])
+    secret = export({"Password": "correct-horse", "Host": "dü"}, consumer="web", SecureKeys=["Password"])
     aws.deploy("network", held({"Exports": secret}), EU, "CREATE_COMPLETE")
     aws.deploy("web", importing("network", "Host"), US, "CREATE_COMPLETE")
+    assert aws.outputs("web", US)["Host"] == "dü"
     own = {"team": "web", "cost-center": "7"}
     for region, trees in ((US, {"exports", "records"}), (EU, {"index", "holds"})):
         names = [name for name in aws.parameters(region, "/strongref") if "/service-tokens/" not in name]
