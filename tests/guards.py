@@ -1444,7 +1444,7 @@ GUARDS = (
         function="ExportIndex.name",
         find="max(at, entry.wrote.get(_, at))",
         instead="entry.wrote.get(place, at)",
-        tests=("tests/protocol/test_outages.py", "-k", "never_torn and change and not (continued or dies or second)"),
+        tests=("tests/protocol/test_outages.py", "-k", "never_torn and change"),
         must_fail=("test_a_place_that_goes_away_is_never_torn_and_sticks_nobody[a change]",),
     ),
     Guard(

@@ -179,6 +179,7 @@ def test_a_fence_that_was_not_waited_behind_stands_until_reads_show_what_was_cre
     assert BY_LABEL["gone: drop, change x 2 imports"].explorer(lag=1).walk().torn
 
 
+@pytest.mark.exhaustive
 def test_exports_of_one_stack_give_way_to_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decision 3 says what a name that moves from one to the other would need."""
     others = OwnFence.others

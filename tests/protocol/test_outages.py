@@ -39,11 +39,11 @@ CASES = (
     Outage("a change", ONCE, wanted=(2,)),
     Outage("a drop", ONCE, wanted=(0,)),
     Outage("a first value", ONCE, begins=0, wanted=(1,)),
+)
+MANY = (
     Outage("a change, continued", Left(), wanted=(2,)),
     Outage("a change that dies", Left(deaths=1, continued=0), wanted=(2,)),
     Outage("a change, all in one second", ONCE, wanted=(2,), ties=True),
-)
-MANY = (
     Outage("a move there", ONCE, begins=0, wanted=(1,), versions=MOVES),
     Outage("a move away", ONCE, wanted=(0,), versions=MOVES),
     Outage("any update, dies, continued", Left(deaths=1)),
