@@ -73,7 +73,7 @@ def camel(name: str) -> str:
 @cache
 def lower_camel(name: str) -> str:
     """As manifests spell it: `VpcId` is `vpcID`."""
-    words = _words(_spelled(name, lower_first=True))
+    words = _words(_spelled(name[:1].upper() + name[1:], lower_first=True))  # ACK reads models with capitals
     lower = _spelled(words[:1].lower() + words[1:], lower_first=True)
     return f"{lower}_" if lower in _KEYWORDS.split() else lower
 

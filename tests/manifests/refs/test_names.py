@@ -58,6 +58,8 @@ SPELLINGS = """
     AcmCertificateArn ACMCertificateARN acmCertificateARN
     ACMCertificateArn ACMCertificateARN acmCertificateARN
     ArgoCd ArgoCD argoCD
+    argoCd ArgoCD argoCD
+    aWSOwnedKey AWSOwnedKey awsOwnedKey
     AwsIdc AWSIDC awsIDC
     IdcInstanceArn IDCInstanceARN idcInstanceARN
     OIDCProviderArn OIDCProviderARN oidcProviderARN
