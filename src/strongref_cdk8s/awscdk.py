@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
+from strongref_manifests.forms import as_text
 from strongref_manifests.leftovers import leftover
 from strongref_toolkit.intrinsics import Tree, Undetermined, evaluate, intrinsic, text
 from strongref_toolkit.json_values import Json, number, texts_in
@@ -93,7 +94,7 @@ class AwsCdkResolver(MarkedResolver):
             is_list, needs_app = isinstance(value, list), self._outputs.needs_app(tree)
             raise OutputNotDefinedError(self._shown(tree), is_list=is_list, needs_app=needs_app) from None
         if not isinstance(value, float):
-            return result
+            return as_text(value, result) if isinstance(value, str) and isinstance(result, int | float) else result
         made = number(str(result))  # CloudFormation's outputs are text.
         if made is None:
             raise NotANumberError(repr(value), self._shown(tree))

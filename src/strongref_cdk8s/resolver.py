@@ -14,7 +14,7 @@ from strongref.memo import Memo
 from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, Text, TextPart, text_of, with_values
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_manifests.errors import SeveralError, TokenInKeyError
-from strongref_manifests.resolution.run import as_text
+from strongref_manifests.forms import TEXT_ONLY, as_text, needs_text, not_text
 
 if TYPE_CHECKING:
     import re
@@ -92,6 +92,8 @@ class CloudResolver(DryRunParticipant):
             return
         try:
             result, made = self._resolved(value, text)
+            if not isinstance(result, str) and needs_text({"kind": context.obj.kind}, at.key, result):
+                raise not_text(str(value), result, TEXT_ONLY)
         except StrongRefError as error:
             run.fail(at, value, error, context.obj)
             return

@@ -8,8 +8,9 @@ from strongref.contract.names import SHARED
 from strongref_cdk8s.errors import UnknownSchemeError
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole
 from strongref_manifests.errors import BadTokenError, NotEnabledError
+from strongref_manifests.forms import formed
 from strongref_manifests.resolution.wiring import sources
-from strongref_manifests.tokens import BY_DEFAULT, ON_DEMAND, TF, Token, TokenSource, parse, tokens_in
+from strongref_manifests.tokens import BY_DEFAULT, K8S, ON_DEMAND, TF, Token, TokenSource, parse, tokens_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +35,7 @@ class TokenResolver(CloudResolver):
         """Create one, for one app. The arguments are the options of `strongref resolve`.
 
         Args:
-            *schemes: the schemes to resolve in addition to `cfn` and `cfn-attr`: `export`, `ssm`, `secret`, `env`.
+            *schemes: the schemes to resolve in addition to `cfn` and `cfn-attr`, as for `--with`.
             tf: Terraform states: a file or `s3://…`; `NAME=…` for more than one.
             consumer: the exports' consumer; by default exports for all.
             sensitive: whether secrets may be written.
@@ -53,6 +54,10 @@ class TokenResolver(CloudResolver):
         given = sources(
             schemes, tf=list(tf), consumer=consumer, sensitive=sensitive, allow=list(allow), region=region, role=role
         )
+        if K8S in schemes:
+            from strongref_manifests.refs.wiring import ClusterSource  # noqa: PLC0415 (needs an extra of its own)
+
+            given.append(ClusterSource())
         self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in given}
 
     def begin(self) -> None:
@@ -78,4 +83,4 @@ class TokenResolver(CloudResolver):
         if token.scheme not in self._sources:
             how = "tf=['STATE']" if token.scheme == TF else repr(token.scheme)
             raise NotEnabledError(str(token), f"TokenResolver({how})")
-        return self._sources[token.scheme].fetch(token)
+        return formed(token, self._sources[token.scheme].fetch(token))

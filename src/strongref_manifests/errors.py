@@ -41,10 +41,9 @@ class TokenInKeyError(ResolveError):
 class TokenNotTextError(ResolveError):
     token: str
     kind: str  # what it is instead, as in `a list`
-    where: str  # where it stands, as in `inside a longer text`
-    sentence = (
-        "{token:250} is {kind}, which cannot stand {where}. Let the token be the whole value, or name one part of it."
-    )
+    why: str  # what it cannot do therefore, as in `stand inside a longer text`
+    fix: str
+    sentence = "{token:250} is {kind}, which cannot {why}. {fix:500}."
 
 
 class LooksUnresolvedError(ResolveError):

@@ -28,10 +28,11 @@ _MARKS = (
 )
 """A program that makes a name of a token may change the case of its letters."""
 _SHELL = re.compile(
-    r"[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])"
-    r"(?:$|\[[^\]]*\]|:?[-=?+]|:\s*(?:[0-9]+(?![A-Za-z0-9_.])|[(-])|[#%/^,]|@[UuLQEPAKak]$)"
+    r"__\w|[#!]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])"
+    r"(?:$|\[[^\]]*\]|:?[-=?+]|:\s*(?:[0-9]+(?![A-Za-z0-9_.])|[(-])|[#%/^,]|@[UuLQEPAKak]$"
+    r"|:(?:csv|distributed|(?:double|single)quote|glob|json|lucene|percentencode|pipe|queryparam|raw|regex|sqlstring|text)$)"
 )
-"""What a shell expands: a parameter, and what may follow its name (POSIX, Shell Command Language, 2.6.2; bash)."""
+"""What a shell expands (POSIX: Shell Command Language; bash), or Grafana: its own `__name`, others with a format."""
 _MISTYPED = re.compile(rf"(?:{'|'.join(FORMS)})/|(?i:cfn-attr)(?![a-z0-9])|[a-z][a-z0-9]*(?:-[a-z0-9]+)+:(?!//|[0-9])")
 """What a shell would expand by its letter, a default or a replacement, and is more likely a token of ours, mistyped."""
 _BRACES = re.compile(r"(?<!\$)\$\{([^}\n]*)\}?")
@@ -46,7 +47,7 @@ def leftover(value: Primitive) -> tuple[str, str] | None:
     """What in a value looks like a token, and whose; None where nothing does.
 
     The value is the text around our own tokens, as it is written. Text escaped by `$${` stays, and what a shell expands
-    (`${HOME}`, `${PORT:-80}`) is not a token. Anything else in `${…}` counts as one.
+    (`${HOME}`, `${PORT:-80}`), or Grafana, is not a token. Anything else in `${…}` counts as one.
     """
     if isinstance(value, int | float):
         marked = _encoded(value)

@@ -1,11 +1,12 @@
 """Tokens: text that stands for a value, as in `${cfn:network.VpcId@eu-west-1#222222222222}`. Pure.
 
-    ${SCHEME:REFERENCE[@REGION][#ACCOUNT]}
+    ${SCHEME:REFERENCE[@REGION][#ACCOUNT][|FORM]}
 
-What a reference looks like is its scheme's matter. In a reference, a string in double quotes may hold anything, as the
-keys in Terraform's addresses do: `${tf:aws_s3_bucket.b["a}b@c#d"].arn}`. `$${` stands for `${` and begins no token, as
-in Terraform. All other text is left alone: `${HOME}`, `$(HOME)`, and `${foo:bar}`, since nothing here is called foo. So
-are the shell's defaults (`${env:-none}`), because no reference begins with `-`, `=`, `?` or `+`.
+What a reference looks like is its scheme's matter, and what becomes of its value that of its form (`forms`). In a
+reference, a string in double quotes may hold anything, as the keys in Terraform's addresses do:
+`${tf:aws_s3_bucket.b["a}b@c#d"].arn}`. `$${` stands for `${` and begins no token, as in Terraform. All other text is
+left alone: `${HOME}`, `$(HOME)`, and `${foo:bar}`, since nothing here is called foo. So are the shell's defaults
+(`${env:-none}`), because no reference begins with `-`, `=`, `?` or `+`.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ EXPORT = "export"
 SSM = "ssm"
 SECRET = "secret"  # noqa: S105 (a scheme's name)
 ENV = "env"
+K8S = "k8s"
 
 BY_DEFAULT = (CFN, CFN_ATTR)
-ON_DEMAND = (EXPORT, SSM, SECRET, ENV)
+ON_DEMAND = (EXPORT, SSM, SECRET, ENV, K8S)
 """Schemes that are resolved only if the user asks for them."""
 
 FORMS = {
@@ -41,15 +43,19 @@ FORMS = {
     SSM: "${ssm:NAME}",
     SECRET: "${secret:NAME} or ${secret:NAME:JSON_KEY}",
     ENV: "${env:NAME}",
+    K8S: "${k8s:KIND.GROUP/NAME:PATH}",
 }
 """What a token of each scheme looks like, before `@REGION` and `#ACCOUNT`."""
 
-NOWHERE = frozenset({TF, ENV})
+NOWHERE = frozenset({TF, ENV, K8S})
 """Schemes whose values belong to no region or account of AWS."""
 
 _OPENING = re.compile(rf"\$(?:(?P<escape>\$)\{{|\{{(?P<scheme>{'|'.join(FORMS)}):(?![-=?+]))")
 _BODY = re.compile(r'(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*')
-_SUFFIX = re.compile(r"(?:@([a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#([0-9]{12}))?\Z")
+_SUFFIX = re.compile(
+    r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
+    r'(?:\|(?P<form>text|typed|join(?::[^"]+)?))?\Z'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +66,11 @@ class Token:
     reference: str  # what its source knows it by
     region: str | None = None  # where, if that is not the run's own region
     account: str | None = None  # whose, if that is not the caller's own
+    form: str | None = None  # what becomes of its value, as in `join:,`
 
     def __str__(self) -> str:
-        region = f"@{self.region}" if self.region else ""
-        account = f"#{self.account}" if self.account else ""
-        return f"${{{self.scheme}:{self.reference}{region}{account}}}"
+        suffix = zip("@#|", (self.region, self.account, self.form), strict=True)
+        return f"${{{self.scheme}:{self.reference}{''.join(mark + each for mark, each in suffix if each)}}}"
 
 
 Part: TypeAlias = "Token | str"
@@ -131,12 +137,11 @@ def _pieces(text: str) -> Iterator[tuple[str, Part]]:
 
 def _token(scheme: str, body: str) -> Token:
     suffix = _SUFFIX.search(body)
-    region, account = suffix.groups() if suffix else (None, None)
-    reference = body[: suffix.start()] if suffix else body
-    token = Token(scheme, reference, region, account)
-    if scheme in NOWHERE and (region or account):
+    given = suffix.groupdict() if suffix else {}
+    token = Token(scheme, body[: suffix.start()] if suffix else body, **given)
+    if scheme in NOWHERE and (token.region or token.account):
         raise BadTokenError(str(token), f"{scheme} values are in no region or account; leave out what follows @ or #")
-    if not reference:
+    if not token.reference:
         raise malformed(token)
     return token
 

@@ -19,8 +19,26 @@ Path: TypeAlias = "tuple[str | int, ...]"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 """A number in JSON (RFC 8259, 6)."""
 
+_STEP = re.compile(r'[^\s."\[\]]+')
+
 EXACT = 2**53 - 1
 """The largest integer that cdk8s writes exactly: its numbers are JavaScript's (Number.MAX_SAFE_INTEGER)."""
+
+
+def path_text(path: Path) -> str:
+    """`spec.containers[0].image`; with quotes where a key needs them, `metadata.annotations["example.com/queue"]`."""
+    steps = (
+        f".{step}" if isinstance(step, str) and _STEP.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+        for step in path
+    )
+    return "".join(steps).removeprefix(".")
+
+
+def type_text(value: object) -> str:
+    """The type of a value, without the value, which may be a secret: `a string`, `a list`."""
+    types: dict[type, str] = {bool: "true or false", str: "a string", Mapping: "a map", list: "a list", tuple: "a list"}
+    other = "nothing" if value is None else "a number"
+    return next((text for of, text in types.items() if isinstance(value, of)), other)
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -372,7 +372,7 @@ def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "name: site-7f3a" in ran.stdout, ran.stderr
+    assert ('lazy: "5"' in ran.stdout, "name: site-7f3a" in ran.stdout) == (True, True), ran.stderr
     assert list(here.iterdir()) == []
 
 

@@ -11,6 +11,7 @@ import boto3
 import cdk8s
 import pytest
 from aws_cdk import aws_s3 as s3
+from cdk8s_plus_31 import k8s
 from moto import mock_aws
 
 import strongref_cdk8s
@@ -79,12 +80,24 @@ def test_tokens_are_resolved_as_the_command_does() -> None:
     }
 
 
-def test_a_token_that_is_a_whole_value_keeps_its_type() -> None:
-    made = Manifests(TokenResolver("ssm"))
-    made.pod("P", args=["${ssm:/site/name}"], env=[{"name": "HOSTS", "value": "${ssm:/site/hosts}"}])
+def test_a_token_that_is_a_whole_value_keeps_its_type_unless_it_has_a_form() -> None:
+    made = Manifests(TokenResolver("ssm", tf=[str(STATE)]))
+    hosts = {"name": "HOSTS", "value": "${ssm:/site/hosts|join:;}"}
+    port = {"name": "PORT", "value": "${tf:output.database.port|text}"}
+    probed = k8s.HttpGetAction(port=k8s.IntOrString.from_string("${tf:output.database.port}"))
+    made.pod("P", args=["${ssm:/site/name}"], env=[hosts, port], liveness_probe=k8s.Probe(http_get=probed))
     container = made.container()
-    assert container["args"] == ["site"]
-    assert container["env"] == [{"name": "HOSTS", "value": ["a", "b"]}]
+    assert (container["args"], container["livenessProbe"]["httpGet"]["port"]) == (["site"], 5432)
+    assert container["env"] == [{"name": "HOSTS", "value": "a;b"}, {"name": "PORT", "value": "5432"}]
+
+
+def test_what_is_no_text_is_refused_where_kubernetes_takes_only_text() -> None:
+    made = Manifests(TokenResolver("ssm", tf=[str(STATE)]))
+    made.pod("P", env=[{"name": "PORT", "value": "${tf:output.database.port}"}])
+    made.config_map("C", {"hosts": "${ssm:/site/hosts}"})
+    text, fix = failing(made), "where Kubernetes takes only text. Write "
+    assert f"env[0].value: ${{tf:output.database.port}} is a number, which cannot stand {fix}${{tf:output" in text
+    assert f"C, data.hosts: ${{ssm:/site/hosts}} is a list, which cannot stand {fix}${{ssm:/site/hosts|join:,}}" in text
 
 
 def test_a_sensitive_value_of_terraform_s_is_allowed_by_its_address() -> None:
@@ -153,7 +166,7 @@ def test_a_list_or_nothing_cannot_stand_in_text() -> None:
 
 
 def test_an_unknown_scheme_is_refused() -> None:
-    with pytest.raises(UnknownSchemeError, match=r"A scheme must be export, ssm, secret or env, got sms. For tf give"):
+    with pytest.raises(UnknownSchemeError, match=r"A scheme must be export, ssm, secret, env or k8s, got sms. For tf"):
         TokenResolver("sms")
 
 

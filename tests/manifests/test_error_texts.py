@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref_manifests import errors
+from strongref_manifests import errors, forms
 from strongref_toolkit import errors as toolkit_errors
 from tests.support.cdk8s_errors import CASES as CDK8S_CASES
 from tests.support.error_classes import errors_of
@@ -73,8 +73,12 @@ TEXTS = {
     ),
     "resolve-key": ("${cfn:aws.BucketName} stands in a key, and only values are resolved. Write that key out."),
     "resolve-text": (
-        "${export:network.SubnetIds} is a list, which cannot stand inside a longer text. Let the token be the"
-        " whole value, or name one part of it."
+        "${export:network.SubnetIds} is a list, which cannot stand inside a longer text. Write "
+        "${export:network.SubnetIds|join:,}."
+    ),
+    "resolve-text-only": (
+        "${tf:output.port} is a number, which cannot stand where Kubernetes takes only text. Write "
+        "${tf:output.port|text}."
     ),
     "resolve-strict": (
         "${Token[TOKEN.12]} looks like a token of the CDK that was not resolved. Resolve it first, or leave "
@@ -137,7 +141,7 @@ LONG = "x" * 3000
         errors.BadTokenError(LONG, CASES["resolve-token"]().args[1]),
         errors.NotEnabledError(LONG, "--tf STATE"),
         errors.TokenInKeyError(LONG),
-        errors.TokenNotTextError(LONG, "nothing (null)", "inside a longer text"),
+        errors.TokenNotTextError(LONG, "nothing", forms.AS_TEXT, LONG),
         errors.LooksUnresolvedError(LONG, "a dynamic reference of CloudFormation"),
         toolkit_errors.AwsCallError("DescribeStackResource", LONG, "us-gov-west-1", "ValidationException"),
         errors.OutputNotFetchedError(LONG, LONG, LONG),

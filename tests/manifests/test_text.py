@@ -12,14 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref_manifests.errors import ManifestError, TokenNotTextError
-from strongref_manifests.resolution.run import path_text
+from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.text.manifests import JSON, YAML, Format, Manifest, read
+from strongref_manifests.tokens import Token, TokenSource
+from strongref_toolkit.json_values import path_text
 
 if TYPE_CHECKING:
     from strongref_manifests.text.nodes import Scalar
     from strongref_toolkit.json_values import Json
 
-MARK = "MARK"
+MARK, TOKEN = "MARK", "${env:V}"
 
 EVERYTHING = """\
 %YAML 1.2
@@ -81,6 +83,27 @@ def replaced(manifest: Manifest, value: Json, mark: str = MARK) -> str:
             if isinstance(scalar.value, str) and mark in scalar.value and not scalar.is_key
         }
     )
+
+
+class Value(TokenSource):
+    """A source of one value."""
+
+    scheme = "env"
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+    def fetch(self, token: Token) -> Json:
+        del token
+        return self.value
+
+
+def resolved(manifest: Manifest, value: Json) -> str:
+    """The manifest's text with a value in the place of each token."""
+    outcome = resolve([manifest], SchemeResolver([Value(value)]))
+    for failure in outcome.failures:
+        raise failure.error
+    return outcome.texts[0]
 
 
 def readings(text: str) -> list[Any]:
@@ -182,11 +205,17 @@ PLACES = {
     "literal, stripped": "|-  # a comment\n    MARK\n",
     "literal, in the middle": "|\n    before MARK after\n      more\n",
     "literal, indented": "|2\n    MARK\n",
+    "literal, behind space": "|2-\n\n      a\n    MARK b\n",
+    "literal, empty first": "|\n\n    a MARK\n\n    b\n",
+    "literal, a tab first": "|\n    \ta\n    MARK\n",
     "folded": ">\n    MARK\n    and more\n\n    MARK\n",
+    "folded, deeper": ">-\n    a MARK\n      deeper\n\n    b\n",
+    "plain, with words": "echo MARK\n    and MARK more",
+    "single, on lines": "'a\n    MARK b'",
+    "double, on lines": '"a \\x41 MARK\n\n    b MARK \\\n    c"',
     "tagged": "!!str MARK",
     "in a list": "\n    - a\n    - MARK",
-    "in brackets": "[a, 'MARK', MARK]",
-    "in braces": "{a: MARK, b: 'MARK'}",
+    "in brackets": "[a, 'MARK', \"MARK\"]",
 }
 
 
@@ -202,16 +231,22 @@ def with_mark(read_back: Any, value: str) -> Any:
 @given(value=TEXTS)
 def test_whatever_the_text_it_is_read_as_it_is_wherever_it_stands(place: str, value: str) -> None:
     text = f"before: 1  # one\nkey: {place}\nafter: ['x']  # three\n"
-    result = replaced(at_once(yaml_of(text)), value)
+    result = resolved(at_once(yaml_of(text.replace(MARK, TOKEN))), value)
     assert readings(result) == [with_mark(before, value) for before in readings(text)]
     assert result.startswith("before: 1  # one\nkey: ")
     assert result.endswith("\nafter: ['x']  # three\n")
 
 
 @given(value=TEXTS)
+def test_text_of_any_kind_is_read_as_it_is_where_a_reference_stood(value: str) -> None:
+    text = "a: MARK\nb: [MARK, 'MARK', {c: MARK, d: 'MARK'}]\n"
+    assert readings(replaced(at_once(yaml_of(text)), value)) == [with_mark(each, value) for each in readings(text)]
+
+
+@given(value=TEXTS)
 def test_text_in_json_is_read_as_it_is(value: str) -> None:
-    text = '{\n\t"a" : "MARK",\n\t"b":["<MARK>" , 1.50]\n}\n'
-    result = replaced(read("a.json", text.encode(), JSON), value)
+    text = '{\n\t"a" : "${env:V}",\n\t"b":["<${env:V}>" , 1.50]\n}\n'
+    result = resolved(at_once(read("a.json", text.encode(), JSON)), value)
     assert json.loads(result) == {"a": value, "b": [f"<{value}>", 1.5]}
     assert result.startswith('{\n\t"a" : "')
     assert result.endswith(" , 1.50]\n}\n")
@@ -273,25 +308,76 @@ def test_only_the_value_changes_in_a_file_of_everything(value: str) -> None:
         ("|-\r\n  MARK\r\n  x\r\n", "a\nb", "|-\r\n  a\r\n  b\r\n  x\r\n"),
         ("|+\n  MARK\n\n", "a", "|+\n  a\n\n"),
         ("|  # why\n  MARK\n", " a", '"" # why\n'),
-        (">\n  MARK\n  x\n\n  y\n", "a b", ">\n  a b x\n\n  y\n"),
+        (">\n  MARK\n  x\n\n  y\n", "a b", ">\n  a b\n  x\n\n  y\n"),
         ("|-\n  MARK\n", "a\n ", '"a\\n "\n'),
         (">\n  MARK\n", "a\n  b", '"a\\n  b\\n"\n'),
     ],
 )
 def test_the_style_stays_where_it_can(place: str, value: str, expected: str) -> None:
-    result = replaced(yaml_of(f"a: {place}"), value)
+    manifest = yaml_of(f"a: {place if '{' in place else place.replace(MARK, TOKEN)}")
+    result = replaced(manifest, value) if "{" in place else resolved(manifest, value)
     assert result == f"a: {expected}".replace('"" # why', '" a\\n"  # why')
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("|\n\n  first ${env:V}\n\n    deeper\n", "a b"),
+        ("|\n  \ta tab ${env:V}\n  ${env:V}\n", "x"),
+        ("|2-\n    ${env:V} more\n  less\n", "x"),
+        (">\n  one ${env:V}\n    deeper ${env:V}\n\n  two\n", "a b"),
+        ("|+  # ${env:V}\r\n  ${env:V}\r\n  more\r\n\r\n", "x"),
+        ('"a \\x41 ${env:V}\n\n  \\"b\\" ${env:V} \\\n  c"', "x y"),
+        ("'it''s ${env:V}\n\n  more'", "x"),
+        ("echo ${env:V}\n  and /${env:V}/ more", "x=1"),
+        ("[a, 'it''s ${env:V}']", "x"),
+    ],
+)
+def test_only_the_characters_of_a_token_change_where_its_value_has_no_line_break(written: str, value: str) -> None:
+    text = f"a: {written}\nb: 1\n"
+    body = text.replace("# ${env:V}", "# COMMENT")
+    assert resolved(at_once(yaml_of(text)), value) == body.replace(TOKEN, value).replace("# COMMENT", "# ${env:V}")
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "expected"),
+    [
+        ("|2\n    a\n  ${env:V}\n", "x\ny", '"  a\\nx\\ny\\n"\n'),
+        ("|\n  a ${env:V}\n", "x\n\n  y", "|\n  a x\n\n    y\n"),
+        ("|\n  a\n  ${env:V}\n", "x ", '"a\\nx \\n"\n'),
+        ("a ${env:V} b", "x: y", '"a x: y b"'),
+        ("a ${env:V} b", "#x", '"a #x b"'),
+        ("${env:V} b", "yes", '"yes b"'),
+        ("a ${env:V}", "", '"a "'),
+        ('"a\n  ${env:V}\n  b"', "", '"a  b"'),
+        ("'${secret:\"it''s\"}'", "x", '"x"'),
+        ('"\\x24{env:V}"', "x", '"x"'),
+        ('"${secret:\\"a b\\"}"', "x", '"x"'),
+    ],
+)
+def test_text_stands_in_quotes_on_one_line_where_it_might_be_read_as_another(
+    written: str, value: str, expected: str
+) -> None:
+    values = [Value(value), Value(value)]
+    values[1].scheme = "secret"
+    (result,) = resolve([at_once(yaml_of(f"k: {written}\n"))], SchemeResolver(values)).texts
+    assert result == f"k: {expected}\n"
+
+
+def test_a_block_without_text_can_be_replaced() -> None:
+    manifest = yaml_of("a: |\n\nb: >-\n\n\nc: 1\n")
+    assert manifest.replaced(dict.fromkeys(manifest.parsed.scalars[1:4:2], "x")) == 'a: "x"\n\nb: "x"\n\n\nc: 1\n'
+
+
 def test_a_tag_makes_text_of_a_number() -> None:
-    manifest = yaml_of("a: !!str MARK\n")
-    assert replaced(manifest, 8080) == 'a: !!str "8080"\n'
-    assert replaced(manifest, True) == 'a: !!str "true"\n'
+    manifest = yaml_of("a: !!str ${env:V}\n")
+    assert resolved(manifest, 8080) == 'a: !!str "8080"\n'
+    assert resolved(manifest, True) == 'a: !!str "true"\n'
     for value in (["a"], {"a": "b"}, None):
-        with pytest.raises(TokenNotTextError, match="which cannot stand behind a tag"):
-            replaced(manifest, value)
-    with pytest.raises(TokenNotTextError):
-        replaced(yaml_of("a: !thing MARK\n"), 8080)
+        with pytest.raises(TokenNotTextError, match=r"which cannot stand in quotes or with \|text"):
+            resolved(manifest, value)
+    with pytest.raises(TokenNotTextError, match="is a number, which cannot stand behind a tag"):
+        resolved(yaml_of("a: !thing ${env:V}\n"), 8080)
 
 
 def test_where_each_value_stands_is_known() -> None:
@@ -323,6 +409,7 @@ def test_where_each_value_stands_is_known() -> None:
             b"a: {{ .Values.x }}\n b: {{ .y }}",
             "It looks like a template: render it first, as in helm template",
         ),
+        ("a.yaml", b"a: 1\n{% raw %}\nb: 2\n{% endraw %}\n", "It looks like a template: render it first"),
         ("a.yaml", b"a: 1\nb:\n  a: 1\n  b: 2\n  a: 3\n", "a.yaml, line 5: the key a stands twice in one map"),
         ("a.yaml", b"a: *b\n", "a.yaml, line 1: no anchor b stands before the alias *b"),
         ("a.yaml", b"a: &b 1\n---\na: *b\n", "a.yaml, line 3: no anchor b stands before the alias *b"),

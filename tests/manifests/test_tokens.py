@@ -19,8 +19,9 @@ SUFFIXES = {
     "region": st.sampled_from([None, "eu-west-1", "us-gov-west-1"]),
     "account": st.sampled_from([None, "2" * 12]),
 }
+FORM = st.sampled_from([None, "text", "typed", "join", "join:,", "join: | ", "join:@eu-west-1#2"])
 TOKENS = st.sampled_from(sorted(FORMS)).flatmap(
-    lambda scheme: st.builds(Token, st.just(scheme), REFERENCES, **({} if scheme in NOWHERE else SUFFIXES))
+    lambda scheme: st.builds(Token, st.just(scheme), REFERENCES, form=FORM, **({} if scheme in NOWHERE else SUFFIXES))
 )
 PLAIN = st.text(st.sampled_from("${}:@#\"'\\cfn a\n") | st.characters(codec="utf-8"), min_size=1)
 
@@ -71,6 +72,10 @@ def test_text_without_our_schemes_and_without_an_escape_is_left_as_it_is(text: s
         ("${ssm:/name:3@eu-west-1}", Token("ssm", "/name:3", "eu-west-1")),
         ("${secret:me@example.com}", Token("secret", "me@example.com")),
         ("${env:NAME}", Token("env", "NAME")),
+        ("${ssm:/a@eu-west-1|join:, }", Token("ssm", "/a", "eu-west-1", form="join:, ")),
+        ('${secret:"a|text"}', Token("secret", '"a|text"')),
+        ('${secret:"a|join:,"|join}', Token("secret", '"a|join:,"', form="join")),
+        ("${secret:a:b|c}", Token("secret", "a:b|c")),
     ],
 )
 def test_a_token_is_taken_apart(text: str, token: Token) -> None:
@@ -127,6 +132,7 @@ def test_the_text_around_tokens_keeps_its_escapes() -> None:
         "port -8.109562212591379e+298",
         "{{resolve:ssm:/name}}",
         "${foo:bar}",
+        "${foo:text-1}",
         "${AWS::Region}",
         "${Bucket.Arn}",
         "${aws_s3_bucket.b.bucket}",
@@ -172,6 +178,7 @@ def test_what_looks_like_an_unresolved_token_is_seen(value: str | float) -> None
         "$(kubectl get) $((1 + 1)) $HOME",
         "$${Token[TOKEN.1]} $${TfToken[TOKEN.1]} $${foo:bar}",
         "{{ .Values.x }}",
+        "${__field.name} ${__data.fields[0].text} ${__from:date:YYYY-MM} ${server:csv} ${server:singlequote}",
         "tokens[1] Token[1] ${token[0]} ${TOKEN[1]} ${tftoken[i]}",
         "${IMAGE-nginx:latest} ${url-https://example.com} ${host-db:5432} ${NAME-a-b} ${ENV/a/b} ${env}",
         "-1.9e+288 -2e+289 -8e+298 -8.5e+298",

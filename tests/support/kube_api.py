@@ -119,7 +119,8 @@ class KubeApi:
             raise _Refused(403, "Forbidden", message, details={})
         if self.expired or token != f"Bearer {TOKEN}":
             raise _Refused(401, "Unauthorized", "Unauthorized")
-        match [unquote(part) for part in path.split("/") if part]:
+        parts = [unquote(part) for part in path.split("/") if part]
+        match ["apis", "", *parts[1:]] if parts[0] == "api" and parts[1:] else parts:
             case ["api"]:
                 return {"kind": "APIVersions", "versions": ["v1"]}
             case ["apis"]:
@@ -171,7 +172,7 @@ class KubeApi:
         found = [
             {**each, "apiVersion": f"{kind.group}/{kind.version}"}
             for each in self.objects
-            if (each["apiVersion"].partition("/")[0], each["kind"], each["metadata"]["namespace"]) == wanted
+            if (each["apiVersion"].rpartition("/")[0], each["kind"], each["metadata"]["namespace"]) == wanted
         ]
         return sorted(found, key=lambda each: each["metadata"]["name"])
 

@@ -9,9 +9,9 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import ManifestSet
 from strongref.refusals import ExportsInUseError, InUse
 from strongref_manifests import errors
+from strongref_manifests.forms import INSIDE, TEXT_ONLY, not_text
 from strongref_manifests.leftovers import leftover
 from strongref_manifests.manifest_set import ManifestSetBusyError, NothingUsedError, UnreadableLedgerError
-from strongref_manifests.resolution.run import INSIDE
 from strongref_manifests.set_holds import HoldLeftError
 from strongref_manifests.text.manifests import YAML, read
 from strongref_manifests.tokens import Token, malformed
@@ -62,7 +62,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "resolve-sensitive": lambda: toolkit_errors.SecureValueError("${ssm:/db/password}"),
     "resolve-token": lambda: malformed(Token("cfn", "my_stack.Output")),
     "resolve-key": lambda: errors.TokenInKeyError("${cfn:aws.BucketName}"),
-    "resolve-text": lambda: errors.TokenNotTextError("${export:network.SubnetIds}", "a list", INSIDE),
+    "resolve-text": lambda: not_text("${export:network.SubnetIds}", [], INSIDE),
+    "resolve-text-only": lambda: not_text("${tf:output.port}", 5432, TEXT_ONLY),
     "resolve-strict": lambda: errors.LooksUnresolvedError(*(leftover("${Token[TOKEN.12]}") or ("", ""))),
     "resolve-manifest": _unreadable,
     "resolve-input": lambda: toolkit_errors.UsageError(

@@ -25,12 +25,14 @@ ROLE_NAME = "strongref-references"
 
 
 def _manifests(command: argparse.ArgumentParser) -> None:
-    """The manifests that a command reads, and where it writes them."""
+    """The manifests that a command reads, where it writes them, and the cluster that it may read."""
     command.add_argument("manifest", nargs="*", help="files, folders of *.yaml, *.yml and *.json, or - alone")
     where = command.add_mutually_exclusive_group()
     where.add_argument("-o", "--out", metavar="FOLDER", help="the folder to write to")
     add_flag(where, "--in-place", "overwrite the manifests")
     add_flag(where, "--check", "resolve everything, and write nothing")
+    command.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default kubectl's")
+    command.add_argument("--context", help="the kubeconfig's context; by default the current one")
 
 
 _CLAIM_HELP = "claim the exports in use, and release those no longer in use"
@@ -64,8 +66,6 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     source = resolve.add_mutually_exclusive_group()
     repeatable(source, "--from", "files or folders with referenced objects", dest="others", metavar="MANIFEST")
     add_flag(source, "--cluster", "read referenced objects from the cluster")
-    resolve.add_argument("--kubeconfig", metavar="FILE", help="the kubeconfig; by default kubectl's")
-    resolve.add_argument("--context", help="the kubeconfig's context; by default the current one")
     resolve.add_argument("-n", "--namespace", help="the namespace of objects that name none; by default the context's")
     add_flag(resolve, "--conditions", "print each object's condition as a JSON object")
     resolve.add_argument("--consumer", default=SHARED, help=f"the exports' consumer; by default {SHARED}")

@@ -30,9 +30,11 @@ from strongref_manifests.refs.crds import cluster_role, fragments
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, ManifestObject, ManifestObjects, location, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import Condition, ReferenceResolver
+from strongref_manifests.refs.validation import find_references
 from strongref_manifests.refs.wiring import cluster, generators, stack_values
 from strongref_manifests.resolution import files
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.json_values import path_text
 from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ _HEAD = ("KIND", "FIELD", "REFERENCE", "REFERS TO", "GROUP", "PATH", "")
 
 def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     _check_given(asked)
-    kinds = [kind for given in _generators(asked) for kind in given.kinds]
+    kinds = [kind for given in generators(asked.generator, asked.service, asked.crd) for kind in given.kinds]
     paths, others = ManifestPaths.of(asked), files.find(asked.others, None)
     stacks = stack_values(
         consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
@@ -68,7 +70,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     if asked.conditions:
         _print_conditions(attempt)
     for each in attempt.ignored:
-        sys.stderr.write(f"{each} Ignored, since the object is read-only or to be adopted: it is left as it is.\n")
+        sys.stderr.write(f"{each}\n")
     if unread or attempt.failures:
         return failed(unread, attempt.failures, "problem")
 
@@ -124,7 +126,11 @@ def _attempt(manifests: Sequence[Manifest], resolver: ReferenceResolver) -> _Att
             outcome = resolver.resolve(found.content)
             where = location(found.file, found.document)
             attempt.failures += [f"{where}: {problem}" for problem in outcome.problems]
-            attempt.ignored += [f"{where}: {problem}" for problem in outcome.ignored]
+            why = "Ignored, since the object is read-only or to be adopted: it is left as it is."
+            attempt.ignored += [f"{where}: {problem} {why}" for problem in outcome.ignored]
+            left = [] if outcome.condition or outcome.problems else [*find_references(found.content.get("spec"))]
+            why = f"looks like a reference and stays as it is, since {outcome.subject} is no object of ACK's."
+            attempt.ignored += [f"{where}: {path_text(path)} {why}" for path in left[:1]]
             placed += [PlacedEdit(found.document, found.path, edit, str(outcome.subject)) for edit in outcome.edits]
             if outcome.condition:
                 attempt.conditions.append((found, outcome.subject, outcome.condition))
@@ -204,4 +210,10 @@ def print_schema(asked: argparse.Namespace) -> int:
 
 
 def _generators(asked: argparse.Namespace) -> list[Generator]:
-    return generators(asked.generator, asked.service, asked.crd)
+    """The generators, with a note for each field that the API does not have."""
+    found = generators(asked.generator, asked.service, asked.crd)
+    for source, kind in ((given.source, kind) for given in found for kind in given.kinds):
+        for path in (".".join(each.path) for each in kind.fields if each.absent):
+            problem = f"{kind.name} has no {path} in the API, so its reference is refused"
+            tell("note", f"{source}: {problem}. Correct the name, or add the kind's CRD with --crd.")
+    return found

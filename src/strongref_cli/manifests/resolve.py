@@ -18,7 +18,7 @@ from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.resolution.run import SchemeResolver, resolve
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.on_demand import ExportSource
-from strongref_manifests.tokens import BY_DEFAULT, EXPORT, ON_DEMAND, TokenSource
+from strongref_manifests.tokens import BY_DEFAULT, EXPORT, K8S, ON_DEMAND, TokenSource
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.messages import tell
 
@@ -85,7 +85,12 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
     if unknown:
         raise UsageError(f"--with must be one of {', '.join(ON_DEMAND)}, got {unknown[0]}; for tf give --tf STATE")
     options = {name: getattr(args, name) for name in ("tf", "consumer", "sensitive", "allow", "region", "role")}
-    return sources(schemes, **options, session=session)
+    made = sources(schemes, **options, session=session)
+    if K8S in schemes:
+        from strongref_manifests.refs.wiring import ClusterSource  # noqa: PLC0415 (needs an extra of its own)
+
+        made.append(ClusterSource(args.kubeconfig, args.context))
+    return made
 
 
 class CountingLimiter(RateLimiter):

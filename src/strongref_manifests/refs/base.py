@@ -10,18 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from strongref_toolkit.json_values import Path, mapping
+from strongref_toolkit.json_values import Path, mapping, path_text
 
 Manifest: TypeAlias = Mapping[str, Any]
 """A Kubernetes object, as in YAML or JSON."""
 
 ACK_GROUPS = ".services.k8s.aws"
 """The end of the API groups of ACK's controllers."""
-
-
-def path_text(path: Path) -> str:
-    """`spec.routes[0].gatewayRef`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True)

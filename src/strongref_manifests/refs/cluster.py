@@ -169,8 +169,8 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
 
     def find(self, group: str, kind: str) -> Resource:
         """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
-        search = partial(self.resources.search, prefix="apis", group=group, kind=kind)
-        found = self._discover(search, f"list the kinds of {group}") or ()
+        search = partial(self.resources.search, prefix="apis" if group else "api", group=group, kind=kind)
+        found = self._discover(search, f"list the kinds of {group or 'v1'}") or ()
         return min(found, key=lambda resource: not resource.preferred, default=None)
 
     def read(self, resource: Resource, namespace: str, name: str) -> Manifest | None:

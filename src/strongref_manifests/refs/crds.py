@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,12 @@ from typing import Any
 from strongref_manifests.refs.base import Field, FieldShape, FieldShapes, Generator, Manifest
 from strongref_manifests.refs.errors import GeneratorError
 from strongref_manifests.refs.names import camel, is_same, plural
+from strongref_manifests.text.styles import is_plain
 from strongref_toolkit.json_values import mapping
 
 CRD_KIND = "CustomResourceDefinition"
 
 Schema = dict[str, Any]
-
-_PLAIN = re.compile("(?!(?:y|n|yes|no|on|off|true|false|null)\\Z)[a-z][a-z0-9-]*", re.IGNORECASE)
-"""A string that YAML 1.1 needs no quotes for: not a number, a date, a boolean or null."""
 
 _RULE = """\
 - apiGroups:
@@ -160,6 +157,6 @@ def cluster_role(generators: Iterable[Generator], name: str, *, own: bool = Fals
         for group, plural_name in sorted(wanted)
         for resource in (plural_name, f"{plural_name}/status")
     )
-    quoted = name if _PLAIN.fullmatch(name) else json.dumps(name)
+    quoted = name if is_plain(name) else json.dumps(name)
     head = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {quoted}\n"
     return f"{head}rules:\n{rules}" if rules else f"{head}rules: []\n"

@@ -335,12 +335,9 @@ class KindNotInstalledError(ClusterError):
     kind: str
     group: str
 
-    def __str__(self) -> str:
-        service = cut(self.group.partition(".")[0], _NAME)
-        return (
-            f"{self._cluster} does not serve the kind {cut(self.kind, _NAME)} of {cut(self.group, _SHOWN)}. "
-            f"Install the ACK controller for {service}, or at least its CRDs."
-        )
+    sentence = (
+        "{_cluster} does not serve the kind {kind:100} of {group:180}. Install its controller, or at least its CRDs."
+    )
 
 
 class NotTheApiError(ClusterError):

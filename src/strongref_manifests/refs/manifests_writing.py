@@ -14,11 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.refs.base import path_text
 from strongref_manifests.refs.errors import UnwritableReferenceError
 from strongref_manifests.text import nodes
 from strongref_manifests.text.nodes import COMMENT, Collection, Document, Node, Scalar, TextEdit
 from strongref_manifests.text.templates import canonical
+from strongref_toolkit.json_values import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ class _Writing:
         """
         edit = self.change.edit
         key, node = self._key_and_value(self.change.reference)
-        name = self.manifest.format.in_style(key, self._text, edit.step)
+        name = f"{key.style}{edit.step}{key.style}" if key.style else self._written(key, edit.step)
         field = [*self._emptied(), TextEdit(key.text_start, key.end, name)]
         if isinstance(edit.value, str):
             self._check(key, [node])

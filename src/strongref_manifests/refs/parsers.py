@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strongref.contract.properties import Parser, Table, must_be, read
 from strongref.errors import BadRequestError
+from strongref_toolkit.json_values import type_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SIMILAR = 0.8
 """Similarity of two names of which one is a typo of the other."""
@@ -23,13 +26,6 @@ def read_map(given: Mapping[Any, Any], table: Table, within: str, *, others: boo
     """
     known = {str(key): value for key, value in given.items() if (value is not None if key in table else not others)}
     return read(known, table, within)
-
-
-def type_text(value: object) -> str:
-    """The type of a value, without the value, which may be a secret: `a string`, `a list`."""
-    types: dict[type, str] = {bool: "true or false", str: "a string", Mapping: "a map", list: "a list", tuple: "a list"}
-    other = "nothing" if value is None else "a number"
-    return next((text for of, text in types.items() if isinstance(value, of)), other)
 
 
 def of_type(kind: type, expected: str) -> Parser:

@@ -15,11 +15,10 @@ from strongref.errors import StrongRefError
 from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectName, path_text
+from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectName
 from strongref_manifests.refs.names import is_same
-from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
-from strongref_toolkit.json_values import Path, mapping
+from strongref_toolkit.json_values import Path, mapping, path_text, type_text
 
 if TYPE_CHECKING:
     from strongref_manifests.refs.base import FieldLocation, Manifest, ObjectSource, ValueSource

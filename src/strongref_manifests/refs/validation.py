@@ -14,9 +14,9 @@ from strongref.contract.properties import Property
 from strongref.errors import BadRequestError
 from strongref.text import NAMES_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import Field, FieldLocation, Kind, Manifest, ObjectName, path_text
-from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map, type_text
-from strongref_toolkit.json_values import Path, values_in
+from strongref_manifests.refs.base import Field, FieldLocation, Kind, Manifest, ObjectName
+from strongref_manifests.refs.parsers import SIMILAR, of_type, read_map
+from strongref_toolkit.json_values import Path, path_text, type_text, values_in
 
 STACK = "stack"
 """The key of a `from` that names a stack's value and not a Kubernetes object."""

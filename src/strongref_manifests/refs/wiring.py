@@ -5,34 +5,42 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import astuple
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.properties import Property, as_given, parse_account, parse_region, string
 from strongref.errors import BadRequestError
+from strongref.memo import Memo
+from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import CRD_KIND, Crds
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError, StackReferenceError
-from strongref_manifests.refs.manifests import objects_in
+from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, objects_in
 from strongref_manifests.refs.parsers import read_map
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.on_demand import ExportSource
+from strongref_manifests.terraform.source import into
 from strongref_manifests.text.manifests import read_file
-from strongref_manifests.tokens import CFN, EXPORT, Token, TokenSource
+from strongref_manifests.tokens import CFN, EXPORT, K8S, Token, TokenSource, matched
 from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from strongref_manifests.refs.base import Generator, Manifest, ObjectSource
+    from strongref_toolkit.json_values import Json
     from strongref_toolkit.session import ToolSession
 
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _NESTED = re.compile(rf"{_STACK.pattern}(?:\.[A-Za-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
+
+_FIELD = re.compile(
+    r"(\w+)(?:\.([a-z0-9.-]+))?/(?:([a-z0-9-]+)/)?([a-z0-9.-]+):((?:spec|status)(?:\.[\w-]+|\[\d+\])+)", re.ASCII
+)
 
 _STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
 _OF_EXPORT = {
@@ -173,6 +181,28 @@ def cluster(kubeconfig: str | None, context: str | None) -> tuple[ObjectSource, 
         from strongref_manifests.refs.cluster_config import connect  # noqa: PLC0415
     connection = connect(kubeconfig, context)
     return ClusterObjects(connection), connection.namespace
+
+
+class ClusterSource(TokenSource):
+    """`${k8s:KIND.GROUP/NAME:PATH}`: what an object in a cluster has in its spec or status; secrets have neither.
+
+    The name may be `NAMESPACE/NAME`; the namespace is the context's by default.
+    """
+
+    scheme = K8S
+
+    def __init__(self, kubeconfig: str | None = None, context: str | None = None) -> None:
+        """Make one, for one run; the first token connects it, as `cluster` does."""
+        self._cluster = partial(Memo[None, Any]().get, None, lambda: cluster(kubeconfig, context))
+
+    def fetch(self, token: Token) -> Json:
+        kind, group, namespace, name, path = matched(token, _FIELD).groups()
+        objects, default = self._cluster()
+        key = ObjectName(group or "", kind, namespace or default or DEFAULT_NAMESPACE, name)
+        value: Json = objects.get(key)
+        for step in re.findall(r"[^][.]+", path):
+            _, value = into(str(key), (), value, step)
+        return value
 
 
 def stack_values(

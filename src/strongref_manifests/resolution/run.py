@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,25 +9,23 @@ from typing import TYPE_CHECKING
 from strongref.errors import StrongRefError
 from strongref.text import cut
 from strongref_manifests import errors
+from strongref_manifests.forms import TEXT_ONLY, as_text, formed, needs_text, not_text
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import TF, Token, TokenSource, parse, text_around, tokens_in
+from strongref_manifests.text.styles import in_place
+from strongref_manifests.tokens import TF, Part, Token, TokenSource, parse, text_around, tokens_in
+from strongref_toolkit.json_values import path_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from strongref_manifests.text.manifests import Manifest
     from strongref_manifests.text.nodes import Scalar
-    from strongref_toolkit.json_values import Json, Path, Primitive
-
-INSIDE = "inside a longer text"
+    from strongref_toolkit.json_values import Json, Primitive
 
 WHOLE = "the whole document"
 """The path of a value that is not in anything."""
 
 _HOW = {TF: "--tf STATE"}
-
-_PLAIN = re.compile(r'[^\s."\[\]]+')
-"""A key that needs no quotes in a path."""
 
 
 class SchemeResolver:
@@ -55,8 +51,8 @@ class SchemeResolver:
             if scheme in self._sources:
                 self._sources[scheme].prefetch(tokens)
 
-    def resolve(self, value: Primitive) -> Json:
-        """What a value stands for: of any type if it is one token as a whole; tokens within text give text.
+    def resolve(self, value: Primitive, *, is_text: bool = False) -> Json:
+        """What a value stands for: if it is one token as a whole, as `formed`; tokens within text give text.
 
         Raises:
             StrongRefError: a token cannot be resolved; `SeveralError` if it is more than one.
@@ -67,12 +63,16 @@ class SchemeResolver:
         parts = parse(value)
         self._check_strictly(text_around(value))
         if len(parts) == 1 and isinstance(parts[0], Token):
-            return self._fetch(parts[0])
+            return self._fetch(parts[0], is_text=is_text)
+        return self.filled(parts)
+
+    def filled(self, parts: Iterable[Part], written: Callable[[str], str] = str) -> str:
+        """Text with the values of its tokens in it, as they are to be written there. Errors as `resolve`."""
         texts: list[str] = []
         failed: list[StrongRefError] = []
         for part in parts:
             try:
-                texts.append(as_text(str(part), self._fetch(part)) if isinstance(part, Token) else part)
+                texts.append(written(as_text(str(part), self._fetch(part))) if isinstance(part, Token) else part)
             except StrongRefError as error:
                 failed.append(error)
         if failed:
@@ -89,20 +89,10 @@ class SchemeResolver:
         if self._strict and (found := leftover(value)):
             raise errors.LooksUnresolvedError(*found)
 
-    def _fetch(self, token: Token) -> Json:
+    def _fetch(self, token: Token, *, is_text: bool = False) -> Json:
         if token.scheme not in self._sources:
             raise errors.NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
-        return self._sources[token.scheme].fetch(token)
-
-
-def as_text(token: str, value: Json) -> str:
-    """What a token's value is within text; `TokenNotTextError` if it is a list, a map or null."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    kind = "nothing (null)" if value is None else "a list" if isinstance(value, list) else "a map"
-    raise errors.TokenNotTextError(token, kind, INSIDE)
+        return formed(token, self._sources[token.scheme].fetch(token), is_text=is_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +123,17 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
     outcome = ResolveResult()
     for manifest in manifests:
         values: dict[Scalar, Json] = {}
+        written: dict[Scalar, str] = {}
         failures: list[Failure] = []
         for scalar in manifest.parsed.scalars:
             try:
                 if scalar.is_key:
                     tokens.check_key(str(scalar.value))
                     continue
-                value = tokens.resolve(scalar.value)
+                value = _resolved(manifest, scalar, tokens)
                 if (type(value), value) != (type(scalar.value), scalar.value):
-                    manifest.format.in_style(scalar, manifest.text, value)  # or raise that it cannot be
+                    place = in_place(scalar, manifest.text, tokens.filled) if isinstance(value, str) else None
+                    written[scalar] = place or manifest.format.in_style(scalar, manifest.text, value)
                     values[scalar] = value
             except StrongRefError as error:
                 several = error.errors if isinstance(error, errors.SeveralError) else [error]
@@ -150,14 +142,15 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures
-        outcome.texts.append(manifest.text if failures else manifest.replaced(values))
+        outcome.texts.append(manifest.text if failures else manifest.replaced(values, written))
     return outcome
 
 
-def path_text(path: Path) -> str:
-    """`spec.containers[0].image`, `metadata.annotations["example.com/queue"]`."""
-    steps = (
-        f".{step}" if isinstance(step, str) and _PLAIN.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
-        for step in path
-    )
-    return "".join(steps).removeprefix(".")
+def _resolved(manifest: Manifest, scalar: Scalar, tokens: SchemeResolver) -> Json:
+    """What a value of a manifest becomes. Raises what `SchemeResolver.resolve` raises, and `TokenNotTextError`."""
+    is_quoted = scalar.style is not None and manifest.format.quotes_mean_text
+    value = tokens.resolve(scalar.value, is_text=is_quoted or scalar.text_only)
+    content = manifest.parsed.documents[scalar.document - 1].content
+    if value is not scalar.value and not isinstance(value, str) and needs_text(content, scalar.path, value):
+        raise not_text(str(scalar.value), value, TEXT_ONLY)
+    return value

@@ -161,7 +161,7 @@ def value_of(
     for step in reference.path:
         if not is_open:
             _check_all(held, reference, path)
-        path, value = _into(f"{target}{path_text(path)}", path, value, step)
+        path, value = into(f"{target}{path_text(path)}", path, value, step)
     if not is_open:
         _check_all(held, reference, path)
         _check_parts(held, reference, path, opened)
@@ -170,7 +170,7 @@ def value_of(
     return value
 
 
-def _into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path, Json]:
+def into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path, Json]:
     """One step further: as Terraform, a list's position may be given as text, and a map's key as a number."""
     if isinstance(value, dict):
         if str(step) in value:

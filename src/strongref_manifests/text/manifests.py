@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +37,7 @@ class Format:
     # such value can stand
     in_style: Callable[[Scalar, str, Json], str]
     in_one_line: Callable[[Scalar, str, Json], str]  # the same without regard to style: on one line, text in quotes
+    quotes_mean_text: bool = True  # whether quotes are a choice; else everything that is no number has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Manifest:
     format: Format  # how it is written
     parsed: Parsed  # what is in it
 
-    def replaced(self, values: Mapping[Scalar, Json]) -> str:
-        """The text with other values in some places; without any, the text as it is.
+    def replaced(self, values: Mapping[Scalar, Json], written: Mapping[Scalar, str] | None = None) -> str:
+        """The text with other values in some places, `written` so if given; without any, the text as it is.
 
         The result is read again to make sure: nothing else has changed, and the new values are read as they are.
 
@@ -60,7 +60,9 @@ class Manifest:
         if not values:
             return self.text
         for write in (self.format.in_style, self.format.in_one_line):
-            edits = [TextEdit(each.text_start, each.end, write(each, self.text, new)) for each, new in values.items()]
+            new = written or {each: write(each, self.text, value) for each, value in values.items()}
+            written = None
+            edits = [TextEdit(each.text_start, each.end, new[each]) for each in values]
             text = spliced(self.text, edits)
             if self._reads(text, values):
                 return text
@@ -75,10 +77,7 @@ class Manifest:
         wanted: list[Json] = []
         for scalar in self.parsed.scalars:
             if scalar in values:
-                value = values[scalar]
-                is_number = isinstance(value, bool | int | float)
-                as_text = scalar.text_only and is_number
-                wanted += [json.dumps(value)] if as_text else [each for _, each in keys_and_values(value)]
+                wanted += [each for _, each in keys_and_values(values[scalar])]
             else:
                 wanted.append(scalar.value)
         found = [scalar.value for scalar in parsed.scalars]
@@ -136,13 +135,13 @@ def _explain(text: str, at: int) -> str:
     """What may lie behind a problem of YAML."""
     if at and _TOKEN.match(text, at - 1):  # whose { began a map
         return '. Between brackets a token needs quotes, as in ["${cfn:STACK.OUTPUT}"]'
-    if "{{" in text and "}}" in text:
+    if re.search(r"\{\{.*\}\}|\{%.*%\}", text):
         return ". It looks like a template: render it first, as in helm template … | strongref resolve -"
     return ""
 
 
 YAML = Format(partial(yaml_reader.parse, explain=_explain), styles.in_style, styles.in_one_line)
-JSON = Format(json_reader.parse, styles.in_json, styles.in_json)
+JSON = Format(json_reader.parse, styles.in_one_line, styles.in_one_line, quotes_mean_text=False)
 
 FORMATS = {".yaml": YAML, ".yml": YAML, ".json": JSON}
 """By the ending of a file's name."""

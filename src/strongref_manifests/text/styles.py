@@ -10,10 +10,14 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from strongref_manifests.errors import TokenNotTextError
+from strongref_manifests.errors import BadTokenError
+from strongref_manifests.forms import not_text
 from strongref_manifests.text.nodes import BLOCKS, Scalar, line_break
+from strongref_manifests.tokens import Part, Token, parse, tokens_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from strongref_toolkit.json_values import Json
 
 _UNQUOTED = re.compile(r"(?:[A-Za-z/]|[0-9][A-Za-z0-9_.:@+=-]*/)[A-Za-z0-9_./:@+=-]*(?<!:)")
@@ -25,20 +29,19 @@ NOT_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 """Characters that are not printable or break a line (YAML 1.2.2, 5.1; the separators in 1.1)."""
 
+_IN_LINE = re.compile(rf"{_ESCAPED.pattern}|\n")
+_NOT_PLAIN = re.compile(rf"{_IN_LINE.pattern}|\t|:(?:\s|\Z)|(?:\A|\s)#")
+_WORDS = re.compile(r"[A-Za-z/]\S*\s")
+"""How text without quotes begins that no reader of YAML takes for anything but text."""
+
 _HEADER = re.compile(r"([|>])([-+]?)([ \t]+#[^\n]*)?")
 """The header of a block whose indentation is that of its first line."""
 
 
 def in_style(scalar: Scalar, text: str, value: Json) -> str:
     """A value in the style of the scalar of a text that it replaces, if that can hold it. Errors as `in_one_line`."""
-    if isinstance(value, str):
-        if scalar.style in BLOCKS:
-            return _block(scalar, text, value) or in_one_line(scalar, text, value)
-        if scalar.style == "'" and not _ESCAPED.search(value) and "\n" not in value:
-            quoted = value.replace("'", "''")
-            return f"'{quoted}'"
-        if scalar.style is None and _is_plain(value, in_brackets=scalar.flow):
-            return value
+    if isinstance(value, str) and scalar.style is None and is_plain(value, in_brackets=scalar.flow):
+        return value
     return in_one_line(scalar, text, value)
 
 
@@ -46,13 +49,10 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
     """A value without regard to style: on one line, text in double quotes.
 
     Raises:
-        TokenNotTextError: a list, a map or null stands behind a tag, which would make something else of it.
+        TokenNotTextError: what is no text stands behind a tag, which would make something else of it.
     """
     if scalar.tag is not None and not isinstance(value, str):
-        if not scalar.text_only or not isinstance(value, bool | int | float):
-            kind = "a list" if isinstance(value, list) else "a map" if isinstance(value, dict) else "no text"
-            raise TokenNotTextError(str(scalar.value), kind, "behind a tag")
-        value = json.dumps(value)
+        raise not_text(str(scalar.value), value, "stand behind a tag")
     if scalar.style not in BLOCKS:
         return flow(value)
     raw = text[scalar.text_start : scalar.end]
@@ -61,14 +61,8 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
     return f"{flow(value)}{comment}{raw[len(raw.rstrip()) :]}"
 
 
-def in_json(_scalar: Scalar, _text: str, value: Json) -> str:
-    """A value in JSON, which has only one style."""
-    written = json.dumps(value, ensure_ascii=False)
-    return json.dumps(value) if re.search("[\ud800-\udfff]", written) else written
-
-
 def flow(value: Json) -> str:
-    """A value on one line of YAML: like JSON, apart from what only YAML must escape."""
+    """A value on one line of YAML, which is JSON too."""
     if isinstance(value, str):
         return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
     if isinstance(value, dict):
@@ -82,30 +76,35 @@ def flow(value: Json) -> str:
     return json.dumps(value)
 
 
-def _is_plain(value: str, *, in_brackets: bool) -> bool:
+def is_plain(value: str, *, in_brackets: bool = False) -> bool:
+    """Whether text needs no quotes, for no reader of YAML."""
     return bool(_UNQUOTED.fullmatch(value)) and value.lower() not in NOT_TEXT and not (in_brackets and ":" in value)
 
 
-def _block(scalar: Scalar, text: str, value: str) -> str | None:
-    """A block with other text in it; None where that text cannot be a block like it.
+def in_place(scalar: Scalar, text: str, filled: Callable[[Iterable[Part], Callable[[str], str]], str]) -> str | None:
+    """A scalar of a text with its tokens `filled` in, and all other characters as they are.
 
-    It cannot be if its first line begins, or its last one ends, with white space, if it ends with more or fewer empty
-    lines, or if something in it must be escaped.
+    None where that might be read as something else: if a token is written with escapes, or if a value is empty, has
+    white space at an end, breaks a line where none may be added, or must be escaped in a style without escapes.
     """
-    raw = text[scalar.text_start : scalar.end]
-    line_end = line_break(raw)
-    header, _, body = raw.partition(line_end)
-    style = _HEADER.fullmatch(header)
-    content = value.rstrip("\n")
-    if not style or not content or content[0].isspace() or content[-1].isspace() or _ESCAPED.search(value):
+    raw, style = text[scalar.text_start : scalar.end], scalar.style
+    end = line_break(raw)
+    header, _, body = raw.partition(end) if style in BLOCKS else ("", "", raw)
+    indent = re.sub(r"(?:[ \t]*\r?\n)*( *).*", r"\1", body, flags=re.DOTALL)
+    unfit = {'"': None, "|": _ESCAPED if _HEADER.fullmatch(header) else _IN_LINE, None: _NOT_PLAIN}.get(style, _IN_LINE)
+
+    def written(value: str) -> str:
+        if not value or value != value.strip() or (unfit and unfit.search(value)):
+            raise ValueError
+        if style == '"':
+            return flow(value)[1:-1]
+        quoted = value.replace("'", "''") if style == "'" else value
+        return re.sub("\n(?!\n)", f"\n{indent}", quoted).replace("\n", end)
+
+    try:
+        parts = parse(body)
+        is_same = [each for each in parts if isinstance(each, Token)] == tokens_in(scalar.text)
+        result = filled(parts, written) if is_same and (style or _WORDS.match(raw)) else ""
+    except (BadTokenError, ValueError):
         return None
-    if len(value) - len(content) != len(scalar.text) - len(scalar.text.rstrip("\n")):
-        return None
-    if style[1] == ">":
-        if re.search(r"\n[ \t]", content):  # such lines are not folded
-            return None
-        content = re.sub("\n+", lambda found: f"{found[0]}\n", content)
-    first = next(line for line in body.split(line_end) if line.strip())
-    indent = first[: len(first) - len(first.lstrip(" "))]
-    lines = [f"{indent}{line}" if line else "" for line in content.split("\n")]
-    return line_end.join([header, *lines]) + body[len(body.rstrip()) :]
+    return f"{header}{end}{result}" if header and result else result or None

@@ -196,6 +196,21 @@ class TestListing:
         assert refs("fields", generator=str(path)) == 0
         assert capsys.readouterr().out.endswith("  refused: routeSettings is a map\n")
 
+    @pytest.mark.parametrize("command", ["fields", "rbac", "schema"])
+    def test_a_path_that_the_api_lacks_is_noted(
+        self, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        path = tmp_path / "apigatewayv2.yaml"
+        entry = "{references: {resource: Subnet, service_name: ec2, path: Status.SubnetID}}"
+        path.write_text(f"resources: {{VpcLink: {{fields: {{SubnetIds: {entry}, A.SubnetIdd: {entry}}}}}}}")
+        assert refs(command, generator=str(path)) == 0
+        printed = capsys.readouterr()
+        assert printed.err == (
+            f"strongref: {path}: VPCLink has no A.SubnetIdd in the API, so its reference is refused. Correct the name, "
+            "or add the kind's CRD with --crd.\n"
+        )
+        assert "ubnet" in printed.out
+
     def test_several_controllers_are_listed_after_each_other(self, capsys: pytest.CaptureFixture[str]) -> None:
         more = ["--generator", f"{ROOT}/tests/generators/iam.yaml"]
         assert refs("fields", *more) == 0
@@ -470,6 +485,21 @@ class TestResolving:
             f"{link}, document 3: VPCLink default/bills: spec.subnetRefs (line 32) {output}",
             "strongref: 2 problems. Nothing was written.",
         ]
+
+    def test_a_reference_in_an_object_within_another_one_is_left_alone_and_reported(
+        self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        template = "".join(f"        {line}\n" for line in LINK.splitlines())
+        head = "apiVersion: kro.run/v1alpha1\nkind: ResourceGraphDefinition\nmetadata: {name: link}\n"
+        graph = f"{head}spec:\n  resources:\n    - id: link\n      template:\n{template}"
+        link.write_text(f"{LINK}---\n{graph}---\napiVersion: v1\nkind: Service\nmetadata: {{name: a}}\n")
+        assert refs("resolve", link, "--from", others, "-o", tmp_path / "out") == 0
+        assert (tmp_path / "out/link.yaml").read_text().startswith(f"{RESOLVED}---\n{graph}---\n")
+        left, _ = capsys.readouterr().err.splitlines()
+        assert left == (
+            f"{link}, document 2: spec.resources[0].template.spec.securityGroupRefs looks like a reference and stays "
+            "as it is, since ResourceGraphDefinition default/link is no object of ACK's."
+        )
 
     def test_objects_to_adopt_keep_what_cannot_be_resolved_and_the_run_goes_on(
         self, link: Path, others: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

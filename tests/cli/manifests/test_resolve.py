@@ -245,7 +245,7 @@ def test_standard_input_goes_to_standard_output(
         (["a.yaml", "-o", "notes.txt"], "notes.txt is no folder: give one to write to with -o"),
         (
             ["a.yaml", "--check", "--with", "env,cf"],
-            "--with must be one of export, ssm, secret, env, got cf; for tf give --tf",
+            "--with must be one of export, ssm, secret, env, k8s, got cf; for tf give --tf",
         ),
     ],
 )

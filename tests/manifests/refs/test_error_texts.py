@@ -111,7 +111,7 @@ TEXTS = {
     ),
     "refs-not-installed": (
         "The cluster https://cluster.example.com does not serve the kind SecurityGroup of "
-        "ec2.services.k8s.aws. Install the ACK controller for ec2, or at least its CRDs."
+        "ec2.services.k8s.aws. Install its controller, or at least its CRDs."
     ),
     "refs-not-the-api": (
         "The server at https://cluster.example.com is not Kubernetes' API: it did not list API groups. Check "

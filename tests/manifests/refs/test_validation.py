@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from strongref.text import some
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import Field, Kind, ObjectName, path_text
+from strongref_manifests.refs.base import Field, Kind, ObjectName
 from strongref_manifests.refs.errors import FieldError, RefsError
-from strongref_manifests.refs.parsers import type_text
 from strongref_manifests.refs.validation import CheckedObject, check, find_references
+from strongref_toolkit.json_values import path_text, type_text
 from tests.support.ack import EC2, field, kind, ref, thing
 
 SUBJECT = ObjectName(EC2, "Thing", "shop", "it")
@@ -262,9 +262,9 @@ class TestStrays:
         ("spec", "found"),
         [
             ({"a": {"vpcRef": ref("a")}}, "spec.a.vpcRef"),
-            ({"a": {"GET /": {"vpcRef": ref("a")}}}, "spec.a.GET /.vpcRef"),
+            ({"a": {"GET /": {"vpcRef": ref("a")}}}, 'spec.a["GET /"].vpcRef'),
             ({"a": {"b": {"vpcRef": ref("a")}}}, "spec.a.b.vpcRef"),
-            ({"a": {"GET /": [{"b": {"vpcRef": ref("a")}}]}}, "spec.a.GET /[0].b.vpcRef"),
+            ({"a": {"GET /": [{"b": {"vpcRef": ref("a")}}]}}, 'spec.a["GET /"][0].b.vpcRef'),
         ],
     )
     def test_where_a_map_is_known_to_be_one_nothing_below_it_is_referred_to(

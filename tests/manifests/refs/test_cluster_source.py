@@ -1,0 +1,104 @@
+"""`${k8s:…}`: one field of an object in a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import strongref_cli as cli
+from strongref_manifests.errors import BadTokenError, NoSuchStateAttributeError
+from strongref_manifests.refs.errors import KindNotInstalledError, NoSuchObjectError, UnreachableError
+from strongref_manifests.refs.wiring import ClusterSource
+from strongref_manifests.tokens import Token, tokens_in
+from tests.support.empty_aws import empty_aws
+from tests.support.kube_api import KubeApi, Served, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from strongref_toolkit.json_values import Json
+
+ACM = "acm.services.k8s.aws"
+RECORD = {"name": "_a.example.com.", "type_": "CNAME", "value": "_b.acm-validations.aws."}
+
+
+def thing(group: str, kind: str, namespace: str, **content: Any) -> dict[str, Any]:
+    return {"apiVersion": f"{group}v1", "kind": kind, "metadata": {"name": "shop", "namespace": namespace}, **content}
+
+
+@pytest.fixture
+def api() -> Iterator[KubeApi]:
+    kinds = [Served(ACM, "v1", "Certificate", "certificates"), Served("", "v1", "Service", "services")]
+    kinds.append(Served("", "v1", "Secret", "secrets"))
+    status = {"domainValidations": [{"resourceRecord": RECORD}], "conditions": []}
+    objects: list[Mapping[str, Any]] = [
+        thing(f"{ACM}/", "Certificate", "web", status=status),
+        thing("", "Service", "default", spec={"ports": [{"port": 80}]}, status={"loadBalancer": {}}),
+    ]
+    with serving(KubeApi(kinds, objects)) as found:
+        yield found
+
+
+def read(api: KubeApi, folder: Path, *tokens: str) -> list[Json]:
+    source = ClusterSource(str(api.kubeconfig(folder, namespace="web")))
+    return [source.fetch(each) for text in tokens for each in tokens_in(text)]
+
+
+def test_one_field_of_an_object_is_read_from_the_cluster_as_it_is_and_the_object_once(
+    api: KubeApi, tmp_path: Path
+) -> None:
+    record = f"${{k8s:Certificate.{ACM}/shop:status.domainValidations[0].resourceRecord"
+    tokens = [f"{record}.value}}", f"{record}}}", "${k8s:Service/default/shop:spec.ports[0].port}"]
+    assert read(api, tmp_path, *tokens) == [RECORD["value"], RECORD, 80]
+    assert [each for each in api.asked if "/namespaces/" in each] == [
+        f"/apis/{ACM}/v1/namespaces/web/certificates/shop",
+        "/api/v1/namespaces/default/services/shop",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reference", "error", "reported"),
+    [
+        ("Service/default/shop:status.loadBalancer.ingress[0].hostname", NoSuchStateAttributeError, "has no .ingress."),
+        (f"Certificate.{ACM}/shop:status.domainValidations[1].x", NoSuchStateAttributeError, "It is a list of 1"),
+        (f"Certificate.{ACM}/other:status.x", NoSuchObjectError, "Did you mean shop?"),
+        (f"Cert.{ACM}/shop:status.x", KindNotInstalledError, f"does not serve the kind Cert of {ACM}. Install its"),
+        ("Secret/shop:data.password", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
+        ("Service/shop", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
+    ],
+)
+def test_what_a_cluster_does_not_have_is_reported(
+    reference: str, error: type[Exception], reported: str, api: KubeApi, tmp_path: Path
+) -> None:
+    with pytest.raises(error) as refused:
+        read(api, tmp_path, f"${{k8s:{reference}}}")
+    assert reported in str(refused.value)
+
+
+def test_a_cluster_that_cannot_be_reached_is_called_once(tmp_path: Path) -> None:
+    source = ClusterSource(str(KubeApi(url="http://127.0.0.1:1").kubeconfig(tmp_path)))
+    errors = []
+    for _ in range(2):
+        with pytest.raises(UnreachableError) as refused:
+            source.fetch(Token("k8s", "Service/shop:spec.x"))
+        errors.append(refused.value)
+    assert errors[0] is errors[1]
+
+
+def test_the_command_reads_the_cluster_of_the_kubeconfig_only_on_demand(
+    api: KubeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    file, config = tmp_path / "a.yaml", api.kubeconfig(tmp_path)
+    file.write_text("apiVersion: v1\nkind: ConfigMap\ndata:\n  port: ${k8s:Service/shop:spec.ports[0].port|text}\n")
+    given = ["resolve", str(file), "-o", str(tmp_path / "out"), "--kubeconfig", str(config)]
+    with empty_aws(monkeypatch, "eu-west-1"):
+        assert cli.main(given) == 1
+        assert "is not resolved by default: add --with k8s" in capsys.readouterr().err
+        assert cli.main([*given, "--with", "k8s", "--context", "gone"]) == 1
+        assert "gone" in capsys.readouterr().err
+        assert cli.main([*given, "--with", "k8s", "--context", "here"]) == 0
+    assert (tmp_path / "out/a.yaml").read_text().endswith('data:\n  port: "80"\n')
