@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -93,6 +93,7 @@ class Result(NamedTuple):
     answer: str = ""  # a verdict, and why
     refused: str = ""
     defect: str = ""
+    is_json: bool = False  # which is read many times as fast as YAML
 
 
 def transform(file: str, data: bytes) -> None:
@@ -107,7 +108,8 @@ def transform(file: str, data: bytes) -> None:
     if any(unreplaced(again.content, _VARIABLE)):
         raise FoundError("the variable of a loop would stay")
     check_comments((given.text, scalars_in(given.root)), (result, scalars_in(again.root)))
-    touched = {line for edit in edits for line in range(*_lines(template.text, edit))}
+    spans = ([line_of(template.text, at) for at in (edit.start, edit.end)] for edit in edits)
+    touched = {line for first, last in spans for line in range(first, last + 1)}
     left = iter(result.splitlines())
     for number, line in enumerate(template.text.splitlines(), 1):
         if number not in touched and not any(each in (line, f"{line},") for each in left):
@@ -330,17 +332,17 @@ def _result(name: str, path: Path, data: bytes, read: Callable[[str, bytes], str
     seconds = process_time() - started
     if answer and seconds > MOST_SECONDS:
         defect = f"it takes {seconds:.1f} seconds"
-    return Result(name, path, len(data), seconds, answer, refused, defect)
+    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
+    return Result(name, path, len(data), seconds, answer, refused, defect, is_json)
 
 
 def slow(done: Iterable[Result]) -> Iterator[tuple[Result, float]]:
-    """The files that take long for their size, and how many times as long as the usual one."""
-    by_reader: dict[str, list[Result]] = {}
+    """The files that take long for their size, and how many times as long as the usual one of their format."""
+    alike: defaultdict[tuple[str, bool], list[Result]] = defaultdict(list)
     for each in done:
-        if each.reader == "check":
-            continue  # The first ones import what the others need.
-        by_reader.setdefault(each.reader, []).append(each)
-    for several in by_reader.values():
+        if each.reader != "check":  # The first ones import what the others need.
+            alike[each.reader, each.is_json].append(each)
+    for several in alike.values():
         usual = median(each.seconds / (each.size + OVERHEAD) for each in several)
         for each in several:
             times = each.seconds / (each.size + OVERHEAD) / usual if usual else 0
@@ -362,10 +364,6 @@ def main(folder: str, only: str = "", seed: str = "") -> int:
     defects += [f"{each.reader} {each.file}: {times:.0f} times as slow as usual" for each, times in slow(done)]
     print("\n".join([*defects, f"{len(defects)} defects"]))  # noqa: T201
     return 1 if defects else 0
-
-
-def _lines(text: str, edit: TextEdit) -> tuple[int, int]:
-    return line_of(text, edit.start), line_of(text, edit.end) + 1
 
 
 if __name__ == "__main__":
