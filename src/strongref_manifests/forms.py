@@ -24,7 +24,7 @@ AS_TEXT = "stand in quotes or with |text"
 TEXT_ONLY = "stand where Kubernetes takes only text"
 JOINED = "be joined"
 
-_TEXT_ONLY = re.compile(
+_TEXT_PLACES = re.compile(
     r"""(?xs) (ConfigMap|Secret)\.(data|binaryData|stringData)\..* | (Storage|VolumeAttributes)Class\.parameters\..*
     | (Service|ReplicationController)\.spec\.selector\..*
     | .*\.(metadata\.(annotations|labels)|matchLabels|nodeSelector|volumeAttributes)\..*
@@ -76,4 +76,4 @@ def needs_text(content: Json, path: Path, value: Json) -> bool:
     if kind.endswith("List") and isinstance(its.get("items"), list) and path[:1] == ("items",) and len(path) > 1:
         return needs_text(its["items"][path[1]], path[2:], value)
     places = ((".".join(map(str, (kind, *at))), each) for at, each in values_in(value, path))
-    return bool(kind) and any(_TEXT_ONLY.fullmatch(place) and not isinstance(each, str) for place, each in places)
+    return bool(kind) and any(_TEXT_PLACES.fullmatch(place) and not isinstance(each, str) for place, each in places)
