@@ -43,6 +43,16 @@ DROP_WAY_OUT = "Remove that import first. Nothing was changed."
 DROPS_WAY_OUT = DROP_WAY_OUT.replace("that import", "those imports")
 
 
+def test_what_fails_has_another_result_and_what_has_no_time_has_none() -> None:
+    def attempt(error: StrongRefError) -> str:
+        raise error
+
+    assert errors.or_else(lambda: "found", None) == "found"
+    assert errors.or_else(lambda: attempt(errors.OutdatedRequestError("Exports")), None) is None
+    with pytest.raises(errors.UnfinishedError):
+        errors.or_else(lambda: attempt(errors.InvocationTimeoutError()), None)
+
+
 def in_use(keys: int, verb: str = "changed", importers: tuple[str, ...] = (WEB,), first: int = 1) -> list[InUse]:
     return [InUse(f"K{number}", verb, importers) for number in range(first, first + keys)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import pytest
 from botocore.exceptions import ClientError
@@ -25,8 +25,9 @@ from strongref.contract.index import (
 )
 from strongref.contract.names import Key
 from strongref.contract.record import RequestStamp, encode, part_name
-from strongref.errors import AccessDeniedError, OutdatedRequestError, StoreError
+from strongref.errors import AccessDeniedError, InvocationTimeoutError, OutdatedRequestError, StoreError
 from strongref.protocol.export_event import ExportEvent
+from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.protocol.phases import Phase
 from strongref.protocol.plan import Delete, ExportPlan, WriteRecord
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from strongref.aws.parameter_store import SsmStore
     from strongref.contract.values import Value
-    from strongref.protocol.export_index import ExportIndex
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -363,6 +363,17 @@ def test_a_rollback_needs_the_index_only_where_a_place_is_new_or_was_given_up(
         world.name(IN_US, mark)
     world.deny(EU, "PutParameter", "DeleteParameters")
     with pytest.raises(StoreError) if fails else nullcontext():
+        world.places().name(Phase.ROLLBACK, [(at(IN_US), WRITES)], world.cloud.clock)
+
+
+def test_a_rollback_without_time_for_the_index_goes_on_in_another_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise InvocationTimeoutError
+
+    monkeypatch.setattr(ExportIndex, "name", fail)
+    world = World(ROLLING_BACK, ROLLING_BACK)
+    world.name(IN_US, exact=True)
+    with pytest.raises(InvocationTimeoutError):
         world.places().name(Phase.ROLLBACK, [(at(IN_US), WRITES)], world.cloud.clock)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from botocore.exceptions import ClientError
@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from strongref.contract.event import Event, RequestType
 from strongref.contract.index import DENIED, IndexEntry, Place, encode_hold, encode_place, index_name, path_of
 from strongref.contract.names import StackArn
-from strongref.errors import BadRequestError, StoreError
+from strongref.errors import BadRequestError, InvocationTimeoutError, StoreError
 from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.exports import Exporter
@@ -173,6 +173,17 @@ def test_the_index_is_needed_where_old_properties_are_unclear(cloud: Cloud, old:
     deny(cloud, EU)
     with pytest.raises(StoreError) if fails else nullcontext():
         named(cloud, event(UPDATE, GOOD, old))
+
+
+def test_what_there_is_no_time_to_read_of_the_index_is_read_by_another_invocation(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: ExportIndex) -> NoReturn:
+        raise InvocationTimeoutError
+
+    monkeypatch.setattr(ExportIndex, "read", fail)
+    with pytest.raises(InvocationTimeoutError):
+        named(cloud, event(UPDATE, GOOD, GOOD))
 
 
 @pytest.mark.parametrize(

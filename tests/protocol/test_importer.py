@@ -164,4 +164,5 @@ def test_a_hold_that_a_lost_record_may_need_stays(cloud: Cloud, holds: Holds | N
         Tags=[{"Key": key, "Value": text} for key, text in tags.items()],
     )
     assert list(claiming._kept(RecordedExports({}, torn=False))) == [A]
-    assert claiming._leaves_hold is is_left
+    claiming._check_hold(RecordedExports({}, torn=False), [A])
+    assert (claiming._leaves_hold, claiming.needs_hold) == (is_left, is_left or holds is None)

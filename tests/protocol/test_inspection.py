@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from strongref.contract.names import PRODUCER_TAG, Key, claim_tag
-from strongref.errors import OTHER_ACCOUNT, AccessDeniedError, StackLookupError
+from strongref.errors import OTHER_ACCOUNT, AccessDeniedError, OutOfTimeError, StackLookupError, StoreError
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.stored_exports import Owner, ValueTags
@@ -27,6 +27,7 @@ class World:
 
     errors: Mapping[str, str] = field(default_factory=dict)  # by ARN, the code
     denied: Collection[Key] = ()
+    reason: type[StoreError] = AccessDeniedError
     region: str = "us-east-1"
 
     def by_arn(self, stack: str) -> None:
@@ -35,7 +36,7 @@ class World:
 
     def tags(self, name: str) -> dict[str, str]:
         if SCOPE.key(name) in self.denied:
-            raise AccessDeniedError("ListTagsForResource", "AccessDeniedException", name, self.region)
+            raise self.reason("ListTagsForResource", "AccessDeniedException", name, self.region)
         return {PRODUCER_TAG: NETWORK}
 
     def side_by_side(self, queues: Any) -> Any:
@@ -73,6 +74,12 @@ def test_tags_are_left_out_unless_none_can_be_read(denied: Collection[Key], read
     else:
         assert set(inspector.inspect_readable(cast("Any", world), SCOPE, [A, B, C])) == read
         assert set(inspector.unread) == {SCOPE.parameter_name(key) for key in denied}
+
+
+def test_tags_that_there_is_no_time_to_read_are_not_left_out() -> None:
+    world = World(denied=(A,), reason=OutOfTimeError)
+    with pytest.raises(OutOfTimeError):
+        world.inspector().inspect_readable(cast("Any", world), SCOPE, [A, B])
 
 
 @pytest.mark.parametrize(

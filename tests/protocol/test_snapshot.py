@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pytest
 
@@ -13,7 +13,7 @@ from strongref.contract.names import Key, owner_tag
 from strongref.contract.record import Record, encode, part_name
 from strongref.contract.requests import ExportRequest, OnChange
 from strongref.contract.values import Parameter, ParameterType
-from strongref.errors import UndecryptableError
+from strongref.errors import StoreError, UndecryptableError
 from strongref.protocol.behind_fences import FencedStore
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import ClaimPolicy
@@ -138,6 +138,14 @@ def test_a_place_that_the_index_names_has_lost_its_record(region: str | None, is
     entry = IndexEntry(NETWORK, frozenset([Place(ACCOUNT, region, "web")] if region else []))
     (found,) = with_named([snapshot({}, stock(values(A="1")), tags={A: LEFT})], ME, lambda: entry)
     assert found.stored.named is is_named
+
+
+def test_an_index_that_cannot_be_read_may_name_the_place() -> None:
+    def fail() -> NoReturn:
+        raise StoreError("GetParametersByPath", "AccessDeniedException", "/strongref/index", HERE)
+
+    (found,) = with_named([snapshot({}, stock(values(A="1")), tags={A: LEFT})], ME, fail)
+    assert found.stored.named
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ class ClaimAttempt:
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
         needed = self._needed(recorded, keys)
-        self.needs_hold = bool(needed) or self._leaves_hold
+        self.needs_hold = bool(needed) or self.holds is None or self._leaves_hold
         if self.holds and needed and not self.holds.is_effective(needed):
             raise self._changing("the stack that holds them")
 
