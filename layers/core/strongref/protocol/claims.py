@@ -153,7 +153,7 @@ class ClaimAttempt:
             raise self._changing("the stack that holds them")
 
     def _needed(self, recorded: RecordedExports, keys: list[Key]) -> dict[str, str]:
-        """What is to be held, if that changes here: what the records name, and what a producer may roll back to."""
+        """What this attempt has to hold: what the records name, and what a producer may roll back to."""
         if self.holds is None or self._leaves_hold:
             return {}
         found = recorded.holds(keys)

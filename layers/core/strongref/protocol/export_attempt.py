@@ -143,7 +143,7 @@ class ExportAttempt:
 
         def read() -> list[Snapshot]:
             at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
-            others = {each.store.region for each in at} - {self.event.stack_arn.region}
+            others = {each.store.region for each in at} - {self.event.stack_arn.region}  # It is where this runs.
             looks = [partial(self._is_installed, region) for region in others if self.ports.sees_installations]
             return call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
 
