@@ -1,4 +1,4 @@
-"""A certificate of us-east-1 in a distribution of eu-west-1. It stays as it is while the site uses it."""
+"""A certificate of us-east-1 in a distribution of eu-west-1."""
 
 import os
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import aws_cdk
 
@@ -14,17 +14,16 @@ from strongref_cdk import errors
 from strongref_cdk.cdk_values import REFUSALS
 from strongref_cdk.target import CdkTarget, top_of
 from strongref_objects.base import DeserializationContext, ObjectCache
-from strongref_objects.base.errors import BadNameError, NothingToImportError, OwnExportError
-from strongref_objects.base.names import export_name, parameter_name
-from strongref_objects.channels import Channel, CrossRegion, Parameters
-from strongref_objects.stack import Stack
+from strongref_objects.base.errors import NothingToImportError, OwnExportError
+from strongref_objects.channels import Channel, CrossRegion
+from strongref_objects.stack import Stack, location
 from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 from strongref_toolkit.errors import NoWayInError
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from constructs import Construct
 
@@ -35,7 +34,7 @@ CONTEXT_FILE_KEY = "strongref:context-file"
 ROLE_KEY = "strongref:role"
 """The app's context value for the role to assume in other accounts, with `ACCOUNT` in place of the account ID."""
 
-ExportLocation = tuple[str | None, ...]
+ExportLocation: TypeAlias = "Hashable"
 """A name in a channel: the same for the stack that exports it and those that import it."""
 
 
@@ -74,8 +73,7 @@ def exporting(scope: Construct, name: str, via: Channel | None) -> Iterator[Stac
     app, where = app_of(stack), _location(stack, name, via, is_own=True)
     others = {} if isinstance(via, CrossRegion) else app.exports.get(where, {})
     for other in others.values():
-        is_same_place = None not in where or same(aws_cdk.Stage.of(other), aws_cdk.Stage.of(stack))
-        if is_same_place and not same(other, stack):
+        if not same(other, stack):
             raise errors.ExportedElsewhereError(name, other.node.path)
     for importer, weak in app.imports.get(where, {}).values():
         if same(top_of(importer), stack):
@@ -120,16 +118,7 @@ def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -
 
 
 def _location(stack: aws_cdk.Stack, name: str, via: Channel | None, *, is_own: bool) -> ExportLocation:
-    target = CdkTarget(stack)
-    if isinstance(via, CrossRegion):
-        own = (target.account, target.region, target.name)
-        theirs = (via.account or target.account, via.region or target.region, via.stack)
-        return ("strongref", *(own if is_own else theirs), name)
-    if not isinstance(name, str):
-        raise BadNameError(str(name), "a name must be a string that is not empty")
-    if isinstance(via, Parameters):
-        return ("ssm", target.account, target.region, parameter_name(via.prefix, (name,)))
-    return ("cloudformation", target.account, target.region, export_name((name,)))
+    return location(CdkTarget(stack), via, (name,), is_own=is_own)[0]
 
 
 def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:

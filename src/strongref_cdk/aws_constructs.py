@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
 from strongref.arns import Arn
 from strongref_cdk.apps import ConstructPlace, at
 from strongref_cdk.cdk_values import REFUSALS, late_setting, setting, settings
-from strongref_cdk.construct_kinds import ConstructKind
-from strongref_cdk.errors import NoListenerError, NotOneError, OptionNeededError
+from strongref_cdk.construct_kinds import ConstructKind, maker
+from strongref_cdk.errors import NoListenerError, NotOneError
 from strongref_objects import types
+from strongref_objects.types.arn_forms import is_unresolved
 from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from constructs import Construct
+
+    from strongref.untyped import Untyped
 
 
 Options = dict[str, Any]
@@ -42,8 +46,9 @@ def _given(options: Options, **defaults: Any) -> Options:
     return {**defaults, **options}
 
 
-def _key(at: ConstructPlace, key: types.Key) -> kms.IKey:
-    return kms.Key.from_key_arn(at.scope, at.id, str(key.key_arn))
+def _key_of(at: ConstructPlace, obj: Untyped) -> kms.IKey | None:
+    """The key that encrypts something; None if it has none."""
+    return obj.encryption_key and KEY.construct(at.part("EncryptionKey"), obj.encryption_key)
 
 
 def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:
@@ -51,53 +56,26 @@ def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBuc
     return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
 
 
-def _encrypted_bucket(at: ConstructPlace, bucket: types.EncryptedBucket, **options: Any) -> s3.IBucket:
-    key = _key(at.part("EncryptionKey"), bucket.encryption_key)
-    return _bucket(at, bucket, **_given(options, encryption_key=key))
-
-
-def _queue(at: ConstructPlace, queue: types.Queue, **options: Any) -> sqs.IQueue:
-    given = _given(options, queue_url=queue.queue_url, queue_name=queue.queue_name)
-    return sqs.Queue.from_queue_attributes(at.scope, at.id, queue_arn=queue.queue_arn, **given)
-
-
-def _encrypted_queue(at: ConstructPlace, queue: types.EncryptedQueue, **options: Any) -> sqs.IQueue:
-    return _queue(at, queue, **_given(options, key_arn=queue.encryption_master_key.key_arn))
-
-
 def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic:
+    if topic.content_based_deduplication and is_unresolved(topic.topic_arn):
+        del options["content_based_deduplication"]  # The CDK refuses it where no name ends with .fifo.
     return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
 
 
-def _encrypted_topic(at: ConstructPlace, topic: types.EncryptedTopic, **options: Any) -> sns.ITopic:
-    return _topic(at, topic, **_given(options, key_arn=topic.master_key.key_arn))
+def _role(at: ConstructPlace, role: types.Role, path: str = "/", **options: Any) -> iam.IRole:
+    def part(number: int, separator: str) -> str:
+        return str(aws_cdk.Fn.select(number, aws_cdk.Fn.split(separator, arn)))
+
+    arn = str(role.role_arn)
+    if is_unresolved(arn):  # The CDK takes the first part of a path for the name, unless it sees where that begins.
+        arn = f"arn:{part(1, ':')}:iam::{part(4, ':')}:role{path}{part(1, f':role{path}')}"
+    return iam.Role.from_role_arn(at.scope, at.id, arn, **options)
 
 
-def _role(at: ConstructPlace, role: types.Role, **options: Any) -> iam.IRole:
-    return iam.Role.from_role_arn(at.scope, at.id, role.role_arn, **options)
-
-
-def _certificate(at: ConstructPlace, certificate: types.Certificate) -> acm.ICertificate:
-    return acm.Certificate.from_certificate_arn(at.scope, at.id, certificate.certificate_arn)
-
-
-def _hosted_zone(at: ConstructPlace, zone: types.HostedZone) -> route53.IHostedZone:
-    attributes = {"hosted_zone_id": zone.hosted_zone_id, "zone_name": zone.zone_name}
-    return route53.HostedZone.from_hosted_zone_attributes(at.scope, at.id, **attributes)
-
-
-def _security_group(at: ConstructPlace, group: types.SecurityGroup, **options: Any) -> ec2.ISecurityGroup:
-    return ec2.SecurityGroup.from_security_group_id(at.scope, at.id, group.security_group_id, **options)
-
-
-def _check_listener(options: Mapping[str, Any]) -> None:
-    if "security_group" not in options:
-        raise OptionNeededError("listener", "security_group", "that of its load balancer")
-
-
-def _listener(at: ConstructPlace, listener: types.Listener, **options: Any) -> elbv2.IApplicationListener:
-    attributes = {"listener_arn": listener.listener_arn, **options}
-    return elbv2.ApplicationListener.from_application_listener_attributes(at.scope, at.id, **attributes)
+def _path_of(role: iam.IRole) -> str | None:
+    """A role's path; None if it has none, or if only its ARN shows it."""
+    found = getattr(role.node.default_child, "path", None)
+    return None if found == "/" else found
 
 
 def _load_balancer(
@@ -118,29 +96,39 @@ def _load_balancer(
     return construct
 
 
-def _check_cluster(options: Mapping[str, Any]) -> None:
-    if options and "vpc" not in options:
-        raise OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")
-
-
-def _cluster(at: ConstructPlace, cluster: types.Cluster, **options: Any) -> ecs.ICluster:
-    if "vpc" not in options:
-        return ecs.Cluster.from_cluster_arn(at.scope, at.id, cluster.cluster_arn)
-    given = _given(options, cluster_arn=cluster.cluster_arn)
-    return ecs.Cluster.from_cluster_attributes(at.scope, at.id, cluster_name=cluster.cluster_name, **given)
-
-
 def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.ITable:
-    return dynamodb.Table.from_table_attributes(at.scope, at.id, table_arn=table.table_arn, **options)
+    regions = options.pop("replication_regions", None)
+    place = at.part("Primary") if regions else at
+    found = dynamodb.Table.from_table_attributes(place.scope, place.id, table_arn=table.table_arn, **options)
+    return (
+        _ReplicatedTable(at, found, regions.split(",") if isinstance(regions, str) else regions) if regions else found
+    )
 
 
-def _encrypted_table(at: ConstructPlace, table: types.EncryptedTable, **options: Any) -> dynamodb.ITable:
-    key = _key(at.part("EncryptionKey"), table.encryption_key)
-    return _table(at, table, **_given(options, encryption_key=key))
+def _regions_of(table: dynamodb.ITable) -> str | None:
+    """The regions of its replicas that the CDK includes in grants."""
+    return ",".join(getattr(table, "regions", None) or []) or None
 
 
-def _streamed_table(at: ConstructPlace, table: types.StreamedTable, **options: Any) -> dynamodb.ITable:
-    return _table(at, table, **_given(options, table_stream_arn=table.table_stream_arn))
+def _of_primary(attribute: str) -> property:
+    return property(lambda table: getattr(table.primary, attribute))
+
+
+class _ReplicatedTable(dynamodb.TableBase):  # type: ignore[misc]  # the CDK is not read by mypy
+    """An imported table whose grants include its replicas, which the CDK's own function does not take."""
+
+    table_arn, table_name, table_stream_arn, encryption_key, resource_policy, _has_index = map(
+        _of_primary, ("table_arn", "table_name", "table_stream_arn", "encryption_key", "resource_policy", "_has_index")
+    )
+    regions = property(lambda table: table.replicated)
+
+    def __init__(self, at: ConstructPlace, primary: dynamodb.ITable, regions: list[str]) -> None:
+        self.primary = primary
+        self.replicated = regions
+        super().__init__(at.scope, at.id)
+
+    def add_to_resource_policy(self, statement: Untyped) -> Untyped:
+        return self.primary.add_to_resource_policy(statement)
 
 
 def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:
@@ -157,16 +145,11 @@ def _environment(at: ConstructPlace, arn: object) -> Options:
     return {"same_environment": at.is_local}
 
 
-def _function_with_role(at: ConstructPlace, function: types.FunctionWithRole, **options: Any) -> lambda_.IFunction:
-    role = ROLE.construct(at.part("Role"), function.role)
-    return _function(at, function, **_given(options, role=role))
-
-
 def _function_in_vpc(at: ConstructPlace, function: types.FunctionInVpc, **options: Any) -> lambda_.IFunction:
     outbound = options.pop("security_group_allows_all_outbound", None)
     more = {} if outbound is None else {"allow_all_outbound": outbound}
     group = SECURITY_GROUP.construct(at.part("SecurityGroup"), function.security_group, **more)
-    return _function_with_role(at, function, **_given(options, security_group=group))
+    return FUNCTION_WITH_ROLE.make(at, function, **_given(options, security_group=group))
 
 
 def _group_of_function(function: lambda_.IFunction) -> ec2.ISecurityGroup | None:
@@ -190,48 +173,74 @@ def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], A
     return only
 
 
-KEY: ConstructKind[kms.IKey] = ConstructKind(types.Key, _key)
-_OF_BUCKETS = {"is_website": setting("is_website", False)}
-BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.Bucket, _bucket, get=_OF_BUCKETS, wider=[types.EncryptedBucket])
-ENCRYPTED_BUCKET: ConstructKind[s3.IBucket] = ConstructKind(types.EncryptedBucket, _encrypted_bucket, get=_OF_BUCKETS)
-QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.Queue, _queue, wider=[types.EncryptedQueue])
-ENCRYPTED_QUEUE: ConstructKind[sqs.IQueue] = ConstructKind(types.EncryptedQueue, _encrypted_queue)
+def _at_deployment(*options: str) -> Callable[[Mapping[str, Any], bool], Sequence[str]]:
+    """The options that a program must pass where nothing else says how the resource was made."""
+    return lambda _options, known: () if known else options
+
+
+KEY = ConstructKind(types.Key, maker(kms.Key.from_key_arn, "key_arn"))
+BUCKET = ConstructKind(types.Bucket, _bucket, get={"is_website": setting("is_website", False)})
+ENCRYPTED_BUCKET = BUCKET.wider_by(types.EncryptedBucket, encryption_key=_key_of)
+QUEUE = ConstructKind(types.Queue, maker(sqs.Queue.from_queue_attributes, "queue_arn", "queue_url", "queue_name"))
+ENCRYPTED_QUEUE = QUEUE.wider_by(types.EncryptedQueue, key_arn=lambda _, it: it.encryption_master_key.key_arn)
 _OF_TOPICS = {"content_based_deduplication": setting("content_based_deduplication", False)}
-TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.Topic, _topic, get=_OF_TOPICS, wider=[types.EncryptedTopic])
-ENCRYPTED_TOPIC: ConstructKind[sns.ITopic] = ConstructKind(types.EncryptedTopic, _encrypted_topic, get=_OF_TOPICS)
-ROLE: ConstructKind[iam.IRole] = ConstructKind(types.Role, _role)
-CERTIFICATE: ConstructKind[acm.ICertificate] = ConstructKind(types.Certificate, _certificate)
-HOSTED_ZONE: ConstructKind[route53.IHostedZone] = ConstructKind(types.HostedZone, _hosted_zone)
+TOPIC = ConstructKind(types.Topic, _topic, get=_OF_TOPICS)
+ENCRYPTED_TOPIC = TOPIC.wider_by(types.EncryptedTopic, key_arn=lambda _, it: it.master_key.key_arn)
+SECRET = ConstructKind(
+    types.Secret,
+    maker(secretsmanager.Secret.from_secret_attributes, secret_complete_arn="secret_arn"),  # noqa: S106 (a name)
+    get={"secret_arn": lambda secret: secret.secret_full_arn},
+)
+ROLE = ConstructKind(types.Role, _role, get={"path": _path_of})
+CERTIFICATE = ConstructKind(types.Certificate, maker(acm.Certificate.from_certificate_arn, "certificate_arn"))
+HOSTED_ZONE = ConstructKind(
+    types.HostedZone,
+    maker(route53.HostedZone.from_hosted_zone_attributes, "hosted_zone_id", "zone_name"),
+    needed=_at_deployment("zone_name"),
+    plain=["zone_name"],
+)
 _OF_GROUPS = {
     "allow_all_outbound": setting("allow_all_outbound", True),
     "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
 }
-SECURITY_GROUP: ConstructKind[ec2.ISecurityGroup] = ConstructKind(types.SecurityGroup, _security_group, get=_OF_GROUPS)
-LISTENER: ConstructKind[elbv2.IApplicationListener] = ConstructKind(
-    types.Listener, _listener, get={"default_port": setting("port", None)}, check=_check_listener
+SECURITY_GROUP = ConstructKind(
+    types.SecurityGroup,
+    maker(ec2.SecurityGroup.from_security_group_id, "security_group_id"),
+    get=_OF_GROUPS,
+    needed=_at_deployment("allow_all_outbound"),
+)
+LISTENER = ConstructKind(
+    types.Listener,
+    maker(elbv2.ApplicationListener.from_application_listener_attributes, "listener_arn"),
+    get={"default_port": setting("port", None)},
+    needed=lambda _options, _known: ["security_group"],
+    unlike=elbv2.NetworkListener,
 )
 _OF_BALANCERS = {
     "security_group": _only("application load balancer", "security_group", lambda it: it.connections.security_groups),
     "listener": _only("application load balancer", "listener", lambda it: it.listeners),
 }
-APPLICATION_LOAD_BALANCER: ConstructKind[elbv2.IApplicationLoadBalancer] = ConstructKind(
-    types.ApplicationLoadBalancer, _load_balancer, get=_OF_BALANCERS
+_CLOSED = _at_deployment("security_group_allows_all_outbound")
+APPLICATION_LOAD_BALANCER = ConstructKind(
+    types.ApplicationLoadBalancer, _load_balancer, get=_OF_BALANCERS, needed=_CLOSED, unlike=elbv2.NetworkLoadBalancer
 )
-CLUSTER: ConstructKind[ecs.ICluster] = ConstructKind(
-    types.Cluster, _cluster, get={"has_ec2_capacity": late_setting("has_ec2_capacity")}, check=_check_cluster
+TABLE = ConstructKind(
+    types.Table,
+    _table,
+    get={"grant_index_permissions": late_setting("_has_index", "indexes"), "replication_regions": _regions_of},
+    needed=_at_deployment("grant_index_permissions"),
 )
-_OF_TABLES = {"grant_index_permissions": late_setting("_has_index")}
-TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(
-    types.Table, _table, get=_OF_TABLES, wider=[types.EncryptedTable, types.StreamedTable]
+ENCRYPTED_TABLE = TABLE.wider_by(types.EncryptedTable, encryption_key=_key_of)
+STREAMED_TABLE = replace(
+    TABLE.wider_by(types.StreamedTable, table_stream_arn=lambda _, it: it.table_stream_arn, encryption_key=_key_of),
+    needed=_at_deployment("grant_index_permissions", "encryption_key"),
 )
-ENCRYPTED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.EncryptedTable, _encrypted_table, get=_OF_TABLES)
-STREAMED_TABLE: ConstructKind[dynamodb.ITable] = ConstructKind(types.StreamedTable, _streamed_table, get=_OF_TABLES)
-FUNCTION: ConstructKind[lambda_.IFunction] = ConstructKind(
-    types.Function, _function, wider=[types.FunctionWithRole, types.FunctionInVpc]
+FUNCTION = ConstructKind(types.Function, _function, wider=[types.FunctionInVpc])
+FUNCTION_WITH_ROLE = FUNCTION.wider_by(
+    types.FunctionWithRole, role=lambda at, it: ROLE.construct(at.part("Role"), it.role)
 )
-FUNCTION_WITH_ROLE: ConstructKind[lambda_.IFunction] = ConstructKind(types.FunctionWithRole, _function_with_role)
-FUNCTION_IN_VPC: ConstructKind[lambda_.IFunction] = ConstructKind(
-    types.FunctionInVpc, _function_in_vpc, get={"security_group": _group_of_function}
+FUNCTION_IN_VPC = ConstructKind(
+    types.FunctionInVpc, _function_in_vpc, get={"security_group": _group_of_function}, needed=_CLOSED
 )
 
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import aws_cdk
+import constructs
 import jsii
 from jsii.errors import JSIIError
 
 from strongref_objects.base.values import LAZY
 from strongref_objects.types import Declared
-from strongref_objects.types.members import members, settings_of
+from strongref_objects.types.members import members
 from strongref_toolkit.cdk_trees import TreeTokenResolver
 from strongref_toolkit.intrinsics import REFERENCE
 from strongref_toolkit.jsii_objects import reference, same
@@ -41,10 +42,12 @@ def as_token(value: str) -> str:
 def with_tokens(obj: Untyped, target: Target) -> Untyped:
     """An object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
     changed = {}
-    for name in members(type(obj)):
+    for name, member in members(type(obj)).items():
         value = getattr(obj, name)
         if isinstance(value, Declared):
             changed[name] = with_tokens(value, target)
+        elif isinstance(value, tuple) and member.of:
+            changed[name] = [with_tokens(each, target) for each in value]
         elif isinstance(value, Mapping):
             changed[name] = target.stand_in(value)
         elif isinstance(value, str):
@@ -77,13 +80,14 @@ class CanonicalReader(TreeTokenResolver):
 
 def settings(obj: Declared) -> dict[str, Any]:
     """How an object was made, as options of the CDK's own function for it."""
-    found = {name: getattr(obj, name) for name in settings_of(type(obj))}
-    words = {"true": True, "false": False}
-    return {
-        name: int(text) if text.isdecimal() else words.get(text, text)
-        for name, text in found.items()
-        if text is not None
+    found = {
+        name: getattr(obj, name) for name, each in members(type(obj)).items() if each.is_setting and not each.is_held
     }
+    texts = {
+        name: _LATE[each].settled() if each in _LATE else each for name, each in found.items() if isinstance(each, str)
+    }
+    words = {"true": True, "false": False}
+    return {name: int(text) if text.isdecimal() else words.get(text, text) for name, text in texts.items()}
 
 
 def setting(attribute: str, default: object) -> Callable[[Any], Any]:
@@ -99,29 +103,51 @@ def setting(attribute: str, default: object) -> Callable[[Any], Any]:
     return get
 
 
-def late_setting(attribute: str) -> Callable[[Any], Any]:
+def late_setting(attribute: str, what: str) -> Callable[[Any], Any]:
     """An attribute that the program can still change, as by another index: a token, always the same."""
 
     def get(construct: Construct) -> str | None:
         read = setting(attribute, None)
-        if read(construct) is None:
-            return None
-        key = (reference(construct), attribute)
-        if key not in _TOKENS:
-            _TOKENS[key] = aws_cdk.Lazy.uncached_string(_Late(lambda: str(read(construct)).lower()))
-        return _TOKENS[key]
+        return None if read(construct) is None else late(construct, what, lambda: str(read(construct)).lower()).token
 
     return get
 
 
-_TOKENS: dict[tuple[str, str], str] = {}
-"""By construct and attribute: exported twice, a setting is the same."""
+def late(construct: Construct, what: str, read: Callable[[], str]) -> Late:
+    """What is read of a construct: the same each time."""
+    key = f"{reference(construct)} {what}"
+    if key not in _LATE:
+        found = _LATE[key] = Late(construct, what, read)
+        _LATE[found.token] = found
+    return _LATE[key]
 
 
-@jsii.implements(aws_cdk.IStringProducer)
-class _Late:
-    def __init__(self, read: Callable[[], str]) -> None:
+_LATE: dict[str, Late] = {}
+"""By construct and what is read, and by token."""
+
+
+@jsii.implements(aws_cdk.IStringProducer, constructs.IValidation)
+class Late:
+    """What is read of a construct when the app is synthesized, or before."""
+
+    def __init__(self, construct: Construct, what: str, read: Callable[[], str]) -> None:
+        self.token: str = aws_cdk.Lazy.uncached_string(self)
+        self._construct = construct
+        self._what = what
         self._read = read
+        self._found: str | None = None
 
     def produce(self, _context: aws_cdk.IResolveContext) -> str:
         return self._read()
+
+    def settled(self) -> str:
+        """What is read now. If the program changes it afterwards, the app is not synthesized."""
+        found = self._read()
+        if self._found is None:
+            self._found = found
+            self._construct.node.add_validation(self)
+        return found
+
+    def validate(self) -> list[str]:
+        problem = f"Its {self._what} changed after strongref had read them. Export and import it after the last change."
+        return [] if self._read() == self._found else [problem]

@@ -8,13 +8,13 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
+from strongref_cdk import errors
 from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import REFUSALS, settings, with_tokens
-from strongref_cdk.errors import NoReadyTypeError, NoSuchConstructError, OtherOptionsError, RefusedByCdkError
 from strongref_objects import lookups
 from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable, SerializationContext
 from strongref_objects.types import Declared
-from strongref_objects.types.members import key_of, members, settings_of
+from strongref_objects.types.members import key_of, members, required_members, settings_of
 from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
@@ -41,12 +41,24 @@ class ConstructKind(Generic[T]):
     # object, or None
     get: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     # types of the same constructs with more members; members that a construct has are exported, too
-    wider: Sequence[type[Declared]] = ()
-    check: Callable[[Mapping[str, Any]], None] = lambda _options: None  # checks options before anything is looked up
+    wider: list[type[Declared]] = field(default_factory=list)
+    # returns the options that a program must pass, by those that it passes, and whether settings are known otherwise
+    needed: Callable[[Mapping[str, Any], bool], Sequence[str]] = lambda _options, _known: ()
+    plain: Sequence[str] = ()  # members that the CDK reads: text instead of a token, if the same app exports text
+    unlike: Any = ()  # classes of other constructs that have the same attributes
 
     def __post_init__(self) -> None:
         """Register the kind of its type."""
         _KINDS[self.declared] = self
+
+    def wider_by(self, declared: type[Declared], **options: Callable[[ConstructPlace, Any], Any]) -> ConstructKind[T]:
+        """The kind of a type with more members, from which options of the CDK's own function are made."""
+        self.wider.append(declared)
+
+        def make(at: ConstructPlace, obj: Declared, **given: Any) -> T:
+            return self.make(at, obj, **{**{name: of(at, obj) for name, of in options.items()}, **given})
+
+        return ConstructKind(declared, make, self.get, needed=self.needed)
 
     def export(
         self, construct: T, name: str, *, via: Channel | None = None, description: str | None = None, **parts: Any
@@ -151,7 +163,7 @@ class ConstructKind(Generic[T]):
         with at(scope):
             of = self.declared
             parts, options = members_and_options(of, more)
-            self.check(options)
+            self._check(options)
             stack = stack_of(scope)
             obj = lookups.lookup(of, stack, tags, **parts)
             place = ConstructPlace(stack.scope, f"lookup{of.__name__}:{urlencode(sorted(tags.items()))}", is_local=True)
@@ -165,6 +177,8 @@ class ConstructKind(Generic[T]):
             RefusedByCdkError: the CDK does not return an attribute.
             UnknownMembersError: the type has no such member.
         """
+        if isinstance(construct, self.unlike):
+            raise errors.NoSuchConstructError(self.declared.declared.label, type(construct).__name__)
         given = as_objects(self.declared, parts)
         found = {name: self._value(construct, name) for name in members(self.declared) if name not in given}
         return self.declared.assembled_by(as_objects(self.declared, found).get, given, "the construct")
@@ -174,7 +188,7 @@ class ConstructKind(Generic[T]):
         objects = [self.object_of(construct, **parts)]
         for wider in self.wider:
             kind = kind_of(wider)
-            more = [name for name in members(wider) if name not in members(self.declared)]
+            more = [name for name in required_members(wider) if name not in members(self.declared)]
             if all(kind._value(construct, name) is not None for name in more):  # noqa: SLF001 (of the same class)
                 objects.append(kind.object_of(construct, **parts))
         return objects[0] if len(objects) == 1 else _SeveralObjects(objects)
@@ -187,19 +201,28 @@ class ConstructKind(Generic[T]):
             what = f"the {self.declared.declared.label} {place.id}"
             unknown = _UNKNOWN_OPTION.search(str(error))
             problem = f"there is no option {unknown[1]}" if unknown else str(error)
-        raise RefusedByCdkError(what, problem, {value: key for key, value in _texts_and_keys(obj)})
+        raise errors.RefusedByCdkError(what, problem, {value: key for key, value in _texts_and_keys(obj)})
 
     def imported(self, ctx: DeserializationContext, place: ConstructPlace, options: Mapping[str, Any]) -> T:
         """The construct that is read from a context: the same each time; errors as theirs."""
-        self.check(options)
-        obj = with_tokens(self.declared.deserialize(ctx), stack_of(ctx.scope).target)
-        return self._once(ctx.made, ("construct", self), place, obj, options)
+        self._check(options, known=ctx.has_settings)
+        target = stack_of(ctx.scope).target
+        obj = with_tokens(self.declared.deserialize(ctx), target)
+        known = {name: ctx.read_setting(key_of(name)) for name in self.plain}
+        plain = {name: text for name, text in known.items() if text and not target.is_unresolved(text)}
+        return self._once(ctx.made, ("construct", self), place, obj, {**plain, **options})
 
     def referenced(self, stack: Stack, obj: Declared, place: ConstructPlace, options: Mapping[str, Any]) -> T:
         """The construct of an existing resource: the same for the same object."""
-        self.check(options)
+        self._check(options)
         tokens = with_tokens(obj, stack.target)
         return self._once(stack.made, ("construct", self, obj), place, tokens, options)
+
+    def _check(self, options: Mapping[str, Any], *, known: bool = True) -> None:
+        """Raises `OptionsNeededError` before anything is looked up."""
+        if missing := [each for each in self.needed(options, known) if each not in options]:
+            is_exported = not {*missing} & {*self.needed(options, True)}
+            raise errors.OptionsNeededError(self.declared.declared.label, missing, is_exported)
 
     def _once(
         self, made: ObjectCache, key: object, place: ConstructPlace, obj: Declared, options: Mapping[str, Any]
@@ -210,7 +233,7 @@ class ConstructKind(Generic[T]):
         construct, former = made.get(key, make)
         differing = {each for each in {**former, **options} if not same(former.get(each), options.get(each))}
         if differing:
-            raise OtherOptionsError(place.id, sorted(differing))
+            raise errors.OtherOptionsError(place.id, sorted(differing))
         return construct
 
     def _free(self, place: ConstructPlace) -> ConstructPlace:
@@ -228,8 +251,20 @@ class ConstructKind(Generic[T]):
         except REFUSALS as error:
             missing, problem = "", str(error)
         if missing:
-            raise NoSuchConstructError(label, type(construct).__name__, missing)
-        raise RefusedByCdkError(f"to return the {name} of the {label}", problem)
+            raise errors.NoSuchConstructError(label, type(construct).__name__, missing)
+        raise errors.RefusedByCdkError(f"to return the {name} of the {label}", problem)
+
+
+def maker(function: Callable[..., T], *names: str, **renamed: str) -> Callable[..., T]:
+    """Makes constructs by the CDK's own function, from the members of these names, some of which it calls otherwise."""
+
+    def make(at: ConstructPlace, obj: Declared, **options: Any) -> T:
+        attributes = {
+            name: getattr(obj, member) for name, member in (*zip(names, names, strict=True), *renamed.items())
+        }
+        return function(at.scope, at.id, **{**attributes, **options})
+
+    return make
 
 
 _KINDS: dict[type[Declared], ConstructKind[Any]] = {}
@@ -238,7 +273,7 @@ _KINDS: dict[type[Declared], ConstructKind[Any]] = {}
 def kind_of(declared: type[Declared]) -> ConstructKind[Any]:
     """The kind of a ready type. Raises `NoReadyTypeError` if it is a type of the program's own."""
     if declared not in _KINDS:
-        raise NoReadyTypeError(declared.__name__)
+        raise errors.NoReadyTypeError(declared.__name__)
     return _KINDS[declared]
 
 
@@ -246,9 +281,12 @@ def as_objects(of: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a type's members, with objects in place of constructs."""
     found = dict(values)
     for name, member in members(of).items():
-        value = found.get(name)
-        if member.of and value is not None and not isinstance(value, Declared):
-            found[name] = kind_of(member.of).object_of(value)
+        if (value := found.get(name)) is not None and member.of:
+            objects = [
+                each if isinstance(each, Declared) else kind_of(member.of).object_of(each)
+                for each in (value if member.is_list else [value])
+            ]
+            found[name] = objects if member.is_list else objects[0]
     return found
 
 

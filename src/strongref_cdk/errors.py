@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
+from strongref_objects.base.errors import a
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,11 +48,11 @@ class NotOneError(CdkError):
 
     label: str
     part: str  # the argument that chooses one
-    count: int | None  # how many there are; None if the construct does not say
+    count: int | None  # how many the CDK lists; None if it does not say
 
     def __str__(self) -> str:
         words = self.part.replace("_", " ")
-        has = f"does not list its {words}s" if self.count is None else f"has {self.count or 'no'} {words}s"
+        has = f"has {self.count} {words}s" if self.count else f"does not list its {words}s"
         return f"The {self.label} {has}. Choose the one that belongs to it: {self.part}=…."
 
 
@@ -111,10 +112,12 @@ class SecretError(CdkError):
 class NoSuchConstructError(CdkError):
     label: str
     given: str  # the construct's class
-    attribute: str  # the one that the construct lacks
-    sentence = (
-        "The construct must be a {label}, got a {given:200}, which has no {attribute}. Use the function for its type."
-    )
+    attribute: str = ""  # the one that the construct lacks; empty if it is of another type all the same
+
+    def __str__(self) -> str:
+        lacks = f", which has no {self.attribute}" if self.attribute else ""
+        given = f"{a(cut(self.given, _SHOWN))}{lacks}"
+        return f"The construct must be {a(self.label)}, got {given}. Use the function for its type."
 
 
 class NoStackError(CdkError):
@@ -130,11 +133,12 @@ class NoListenerError(CdkError):
     )
 
 
-class OptionNeededError(CdkError):
+class OptionsNeededError(CdkError):
     label: str
-    option: str
-    what: str  # its meaning
+    options: Sequence[str]  # those that are missing
+    is_exported: bool  # whether an export of the same app would tell them
 
     def __str__(self) -> str:
-        words = self.option.replace("_", " ")
-        return f"The CDK needs a {words} for a {self.label}. Pass {self.option}=…, {self.what}."
+        given = ", ".join(f"{each}=…" for each in self.options)
+        more = ", or export it first in the same app" if self.is_exported else ""
+        return f"The CDK needs {some(self.options)} for {a(self.label)}. Pass {given}{more}."

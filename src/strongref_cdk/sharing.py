@@ -55,8 +55,12 @@ class ConstructContext:
             found: Any = self._context.read_string_list(key, allow_unresolved=allow_unresolved, held=held)
             return list(found)
 
+    @property
+    def has_settings(self) -> bool:
+        return self._context.has_settings
+
     def read_setting(self, key: str) -> str | None:
-        """How the object was made; None at deployment, and if it was not written; as `read_string`."""
+        """How the object was made; None if that is unknown, or was not written; as `read_string`."""
         with at(self.scope):
             return self._context.read_setting(key)
 

@@ -16,7 +16,7 @@ from strongref_objects.base import (
     TextList,
 )
 from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
-from strongref_objects.base.names import Path, construct_id
+from strongref_objects.base.names import Path, construct_id, export_name, parameter_name
 from strongref_objects.base.values import Collector, Leaf
 from strongref_objects.channels import (
     Channel,
@@ -34,7 +34,7 @@ from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
     from pathlib import Path as FilePath
 
     from constructs import Construct
@@ -223,13 +223,19 @@ class Stack:
         """
         reader = self._reader(name, _type(type), weak, via)
         ident = _construct_id(name, _type(type), weak, _channel(via))
-        return self._channels.objects.get((reader, name), lambda: ImportedObject(reader, (name,), self.scope, ident))
+
+        found = self._channels.objects.get((reader, name), lambda: ImportedObject(reader, (name,), self.scope, ident))
+        of_program = self.synthesis.exported
+        found.exported = lambda path: of_program.get(location(self.target, via, path, is_own=False))
+        return found
 
     def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
         channel = _channel(via)
         if isinstance(channel, CrossRegion):
             channel.check_export()
         self._channels.names.add(name, leaves, self._channels.plan(channel, leaves))
+        for path, value in {(name,): name, **{path: leaf.value for path, leaf in leaves.items()}}.items():
+            self.synthesis.exported[location(self.target, via, path, is_own=True)] = value
 
     def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> ImportReader:
         channel = _channel(via)
@@ -254,6 +260,26 @@ class Stack:
             fix = "Leave weak out, or set type=ResolveType.SYNTHESIS"
             problem = f"Fn::ImportValue always holds what it imports. {fix}"
             raise BadStrengthError(name, cloudformation.CHANNEL, problem)
+
+
+def location(target: Target, via: Channel | None, path: Path, *, is_own: bool) -> tuple[Hashable, str]:
+    """Where a value is, and for whom: the same for the stack that exports it (`is_own`) and for those that import it.
+
+    Raises:
+        BadNameError: the channel cannot carry the name.
+    """
+    account, region, whom = target.account, target.region, ""
+    if not isinstance(path[0], str):
+        raise BadNameError(str(path[0]), "a name must be a string that is not empty")
+    if isinstance(via, CrossRegion):
+        whom = SHARED if via.shared else via.consumer or (SHARED if is_own else target.name)
+        account, region = via.account or account, via.region or region  # An export has neither.
+        name = ("strongref", target.name if is_own else via.stack, *path)
+    elif isinstance(via, Parameters):
+        name = ("ssm", parameter_name(via.prefix, path))
+    else:
+        name = ("cloudformation", export_name(path))
+    return (account, region, "" if account and region else target.stage, *name), whom
 
 
 def _type(given: ResolveType | str) -> ResolveType:

@@ -127,7 +127,8 @@ def test_a_stack_without_an_app_is_one_stack_too() -> None:
     first = shared.import_bucket(stack, "YourBucket", type=LATER)
     gc.collect()
     assert shared.import_bucket(stack, "YourBucket", type=LATER) is first
-    balancer = shared.import_application_load_balancer(stack, "Web", type=LATER)
+    outbound: dict[str, Any] = {"security_group_allows_all_outbound": False}
+    balancer = shared.import_application_load_balancer(stack, "Web", type=LATER, **outbound)
     child = stack.node.find_child("Strongref").node.find_child(balancer.node.id)
     assert shared.listener_of(child) is shared.listener_of(balancer)
 
@@ -141,10 +142,11 @@ def test_what_python_has_forgotten_is_found_again(app: cdk.App) -> None:
     network: Any = app.node.find_child("Network")
     shared.export_bucket(network.node.find_child("Bucket"), "JohnnyBucket")
     vpc = ec2.Vpc(network, "Vpc", availability_zones=["eu-west-1a"])
-    first = shared.import_cluster(network, "Apps", type=LATER, vpc=vpc)
+    made: dict[str, Any] = {"has_ec2_capacity": False, "execute_command_configuration": None}
+    first = shared.import_cluster(network, "Apps", type=LATER, vpc=vpc, **made)
     del vpc
     gc.collect()
-    assert shared.import_cluster(network, "Apps", type=LATER, vpc=network.node.find_child("Vpc")) is first
+    assert shared.import_cluster(network, "Apps", type=LATER, vpc=network.node.find_child("Vpc"), **made) is first
     assert len(names(network)) == 2
 
 
@@ -318,9 +320,9 @@ def test_one_parameter_is_of_one_stack(network: cdk.Stack, web: cdk.Stack) -> No
 
 def test_an_option_that_is_needed_is_asked_for_before_anything_is_looked_up(web: cdk.Stack) -> None:
     deploy({"Apps-ClusterArn": f"arn:aws:ecs:{EU}:{ACCOUNT}:cluster/apps", "Apps-ClusterName": "apps"})
-    with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
+    with pytest.raises(ConstructError, match="needs vpc for a cluster"):
         shared.import_cluster(web, "Apps", security_groups=[])
-    with pytest.raises(ConstructError, match="needs a vpc for a cluster"):
+    with pytest.raises(ConstructError, match="needs vpc for a cluster"):
         shared.cluster_from_name(web, "apps", security_groups=[])
     assert not Path("strongref.context.json").exists()
     assert cdk_apps.resources(web, HOLDER) == {}

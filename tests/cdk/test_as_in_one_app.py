@@ -1,6 +1,7 @@
-"""What two apps generate that share a construct, compared with what one app generates that passes it between stacks.
+"""What two stacks generate that share a construct, compared with what one app generates that passes it between them.
 
-Both deploy the same resources, resource by resource, except for the differences that are listed with their reason.
+The stacks are in two apps, with lookups at synthesis or deployment; or in one app that exports and imports it at
+deployment. All deploy the same, resource by resource, except for the differences that are listed with their reason.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_route53_targets as route53_targets
 from aws_cdk import aws_s3 as s3
@@ -37,7 +40,7 @@ from strongref_cdk import ResolveType
 from strongref_cdk import listener_of as imported_listener
 from strongref_objects.base.names import list_of
 from tests.support import cdk_apps, cdk_kinds
-from tests.support.cdk_apps import ACCOUNT
+from tests.support.cdk_apps import ACCOUNT, US
 from tests.support.cdk_compared import Deployed, Templates, templates
 from tests.support.cdk_kinds import HERE, beside, function, role, service, table, vpc
 from tests.support.documents import ROOT
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 KINDS = {case.name: case for case in cdk_kinds.CASES}
 NOW, LATER = ResolveType.SYNTHESIS, ResolveType.DEPLOYMENT
+TOGETHER = "Deployment in one app"
 
 OWNERS_POLICY = "the policy of the resource itself is in its owner's template, and only its own app changes that"
 
@@ -63,8 +67,9 @@ class Use:
     make: Callable[[cdk.Stack], Any] | None = None  # the kind's own by default
     attributes: Mapping[str, str] = field(default_factory=dict)  # values of attributes that are not exported
     values: Mapping[str, str] = field(default_factory=dict)  # values of exports that differ from the kind's
-    later: Mapping[str, Any] = field(default_factory=dict)  # options that an import at deployment needs
+    later: Mapping[str, Any] = field(default_factory=dict)  # options that another app's import at deployment needs
     only_now: str = ""  # why it cannot be imported at deployment
+    only_together: str = ""  # why not by another app, without more constructs
     differences: Mapping[str, str] = field(default_factory=dict)  # types of resources that differ, and why
     differences_later: Mapping[str, str] = field(default_factory=dict)  # the same at deployment, in addition
 
@@ -137,16 +142,52 @@ def indexed(stack: cdk.Stack) -> dynamodb.Table:
 
 
 def with_capacity(stack: cdk.Stack) -> ecs.Cluster:
+    """A cluster with two kinds of instances; the second kind is closed."""
     network = ec2.Vpc(stack, "Vpc", availability_zones=cdk_kinds.ZONES)
     cluster = ecs.Cluster(stack, "Cluster", vpc=network)
     cluster.add_capacity("Machines", instance_type=ec2.InstanceType("t4g.micro"))
+    cluster.connections.add_security_group(ec2.SecurityGroup(stack, "More", vpc=network, allow_all_outbound=False))
     return cluster
 
 
-def on_machines(stack: cdk.Stack, cluster: ecs.ICluster) -> ecs.Ec2Service:
+def on_machines(stack: cdk.Stack, cluster: ecs.ICluster) -> None:
+    """A service on instances, behind a load balancer."""
     task = ecs.Ec2TaskDefinition(stack, "Task")
-    task.add_container("web", image=ecs.ContainerImage.from_registry("web"), memory_limit_mib=128)
-    return ecs.Ec2Service(stack, "Service", cluster=cluster, task_definition=task)
+    ports = [ecs.PortMapping(container_port=80)]
+    task.add_container("web", image=ecs.ContainerImage.from_registry("web"), memory_limit_mib=128, port_mappings=ports)
+    running = ecs.Ec2Service(stack, "Service", cluster=cluster, task_definition=task)
+    balancer = elbv2.ApplicationLoadBalancer(stack, "Front", vpc=beside(stack))
+    balancer.add_listener("Http", port=80).add_targets("Targets", port=80, targets=[running])
+
+
+def commanded(stack: cdk.Stack, **how: Any) -> ecs.Cluster:
+    command = ecs.ExecuteCommandConfiguration(**how)
+    return ecs.Cluster(stack, "Cluster", vpc=beside(stack), execute_command_configuration=command)
+
+
+def logged(stack: cdk.Stack) -> ecs.Cluster:
+    log = ecs.ExecuteCommandLogConfiguration(
+        cloud_watch_log_group=logs.LogGroup(stack, "Log"),
+        cloud_watch_encryption_enabled=True,
+        s3_bucket=s3.Bucket(stack, "Bucket"),
+        s3_encryption_enabled=True,
+    )
+    key = kms.Key(stack, "Key")
+    return commanded(stack, kms_key=key, logging=ecs.ExecuteCommandLogging.OVERRIDE, log_configuration=log)
+
+
+def with_commands(stack: cdk.Stack, cluster: ecs.ICluster) -> None:
+    """A service into whose containers people can run commands."""
+    task = ecs.FargateTaskDefinition(stack, "Task")
+    task.add_container("web", image=ecs.ContainerImage.from_registry("web"))
+    ecs.FargateService(stack, "Service", cluster=cluster, task_definition=task, enable_execute_command=True)
+
+
+def records(stack: cdk.Stack, zone: route53.IHostedZone) -> None:
+    """With names below the zone's, with the zone's own, and with its name in full."""
+    for number, name in enumerate(["www", "example.com", "api.example.com"]):
+        target = route53.RecordTarget.from_ip_addresses("192.0.2.1")
+        route53.ARecord(stack, f"Record{number}", zone=zone, record_name=name, target=target)
 
 
 def notified(stack: cdk.Stack, topic: sns.ITopic) -> None:
@@ -189,6 +230,16 @@ def served(stack: cdk.Stack, bucket: s3.IBucket) -> None:
 
 
 OWN_REGION = "the CDK names the region of an imported topic, which is the stack's own"
+
+GROUPS = {f"SecurityGroups{number}-SecurityGroupId": f"sg-{number:08}" for number in (1, 2)}
+COMMAND = "ExecuteCommandConfiguration"
+COMMANDS = cdk_kinds.key_of(f"{COMMAND}-KmsKey-") | {
+    f"{COMMAND}-LogGroupName": "log",
+    f"{COMMAND}-BucketName": "sessions",
+}
+CONTROL_PLANE = "the control plane has two groups, and rules of the one that all EKS clusters have are enough"
+OF_KEY = cdk_kinds.key_of("EncryptionKey-")
+ROLE_IN_PATH = {"RoleArn": "arn:aws:iam::123456789012:role/team/web/jobs", "RoleName": "jobs"}
 
 ALLOWED_TWICE = "the role is allowed already; without the ARN the CDK cannot tell that both are in one account"
 
@@ -264,9 +315,17 @@ USES = [
         "key", "encryption", lambda stack, it: s3.Bucket(stack, "Encrypted", encryption_key=it).grant_read(role(stack))
     ),
     Use("role", "grants", granted_to, differences_later={"AWS::S3::BucketPolicy": ALLOWED_TWICE}),
+    Use(
+        "role",
+        "a policy of one with a path",
+        lambda _, it: it.add_to_principal_policy(iam.PolicyStatement(actions=["s3:Get*"], resources=["*"])),
+        lambda stack: iam.Role(stack, "Role", path="/team/web/", assumed_by=iam.AccountRootPrincipal()),
+        values=ROLE_IN_PATH,
+        later={"path": "/team/web/"},
+    ),
     Use("role", "its function", lambda stack, it: [function(stack, role=it), it.grant_pass_role(role(stack))]),
     Use("certificate", "a listener", KINDS["certificate"].use),
-    Use("hosted_zone", "a record", KINDS["hosted_zone"].use),
+    Use("hosted_zone", "records", records),
     Use("hosted_zone", "grants", lambda stack, it: it.grant_delegation(role(stack))),
     Use("vpc", "an instance", KINDS["vpc"].use),
     Use("vpc", "endpoints and addresses", endpoints),
@@ -294,7 +353,38 @@ USES = [
     Use("application_load_balancer", "a listener and an alias", another_listener),
     Use("listener", "a rule", rule, attributes={"GroupId": "sg-89abcdef"}),
     Use("cluster", "a service", service, lambda stack: ecs.Cluster(stack, "Cluster", vpc=beside(stack))),
-    Use("cluster", "a service on machines", on_machines, with_capacity),
+    Use(
+        "cluster",
+        "a service on machines",
+        on_machines,
+        with_capacity,
+        values=GROUPS,
+        only_together="what another app knows of a cluster with instances are its constructs",
+    ),
+    Use("cluster", "traffic of its machines", connected, with_capacity, values=GROUPS, only_together="as above"),
+    Use(
+        "cluster",
+        "commands that are logged",
+        with_commands,
+        logged,
+        values=COMMANDS,
+        only_together="as above",
+        differences={"AWS::KMS::Key": OWNERS_POLICY},
+    ),
+    Use(
+        "cluster",
+        "commands that are not logged",
+        with_commands,
+        lambda stack: commanded(stack, logging=ecs.ExecuteCommandLogging.NONE),
+        only_together="as above",
+    ),
+    Use(
+        "eks_cluster",
+        "traffic",
+        connected,
+        differences={"AWS::EC2::SecurityGroupIngress": CONTROL_PLANE, "AWS::EC2::SecurityGroupEgress": CONTROL_PLANE},
+    ),
+    Use("secret", "grants", lambda stack, it: it.grant_read(role(stack))),
     Use("table", "grants", lambda stack, it: it.grant_read_write_data(role(stack))),
     Use(
         "table",
@@ -302,6 +392,14 @@ USES = [
         lambda stack, it: it.grant_read_data(role(stack)),
         indexed,
         later={"grant_index_permissions": True},
+    ),
+    Use(
+        "table",
+        "grants on its replicas",
+        lambda stack, it: it.grant_read_write_data(role(stack)),
+        lambda stack: table(stack, replication_regions=[US]),
+        values=cdk_kinds.STREAM,
+        later={"replication_regions": [US]},
     ),
     Use("encrypted_table", "grants", lambda stack, it: it.grant_read_data(role(stack))),
     Use(
@@ -313,6 +411,14 @@ USES = [
                 sources.DynamoEventSource(it, starting_position=lambda_.StartingPosition.LATEST)
             ),
         ],
+    ),
+    Use(
+        "streamed_table",
+        "grants of one with a key",
+        lambda stack, it: [it.grant_stream_read(role(stack)), it.grant_write_data(role(stack))],
+        lambda stack: table(stack, stream=dynamodb.StreamViewType.NEW_IMAGE, encryption_key=kms.Key(stack, "Key")),
+        values=OF_KEY,
+        only_together="the key is a construct",
     ),
     Use("function", "invocations", invoked),
     Use(
@@ -360,36 +466,53 @@ def deployed(template: Mapping[str, Any], known: Mapping[str, str]) -> dict[str,
     return facts
 
 
-def across(use: Use, when: ResolveType) -> tuple[Counter[str], dict[str, str]]:
-    """What two apps deploy, and the values of what one of them exports."""
+def together(use: Use) -> Templates:
+    """An app that exports the construct from one stack, and imports it at deployment in the other."""
+    app = cdk.App()
+    producer, stack = cdk_apps.stack(app, "Producer"), cdk_apps.stack(app, "Web")
+    kind = KINDS[use.kind]
+    kind.export((use.make or kind.make)(producer), "Thing")
+    use.use(stack, kind.import_(stack, "Thing", type=LATER))
+    return templates(producer, stack)
+
+
+def across(use: Use, when: str) -> tuple[Counter[str], dict[str, str]]:
+    """What two stacks deploy, and the values of what one of them exports."""
     known = {**cdk_kinds.FACTS, **KINDS[use.kind].values, **use.values}
     producer = exporting(use)
     facts = deployed(producer["Producer"], {f"Thing-{key}": value for key, value in known.items()})
+    if when == TOGETHER:
+        return Deployed(together(use), facts, use.attributes).resources(), facts
     stack = cdk_apps.stack(cdk.App(), "Web")
-    more = use.later if when is LATER else {}
+    more = {**KINDS[use.kind].later, **use.later} if when == LATER else {}
     use.use(stack, KINDS[use.kind].import_(stack, "Thing", type=when, **more))
     return Deployed(producer | templates(stack), facts, use.attributes).resources(), facts
 
 
-COMPARED = [
-    (use, when)
-    for use in USES
-    for when in (NOW, LATER)
-    if when is NOW or not (use.only_now or KINDS[use.kind].only_now)
-]
+def ways(use: Use) -> list[str]:
+    """At deployment, another app differs where it has to pass options."""
+    if use.only_now or KINDS[use.kind].only_now:
+        return [NOW]
+    has_options = (KINDS[use.kind].later or use.later) and not use.only_together
+    return [NOW, TOGETHER, *([LATER] if has_options else [])]
+
+
+COMPARED = [(use, when) for use in USES for when in ways(use)]
 
 
 @pytest.mark.parametrize(("use", "when"), COMPARED, ids=str)
-def test_two_apps_deploy_what_one_app_deploys(use: Use, when: ResolveType) -> None:
+def test_two_apps_deploy_what_one_app_deploys(use: Use, when: str) -> None:
     there, facts = across(use, when)
     here = Deployed(one_app(use), facts, use.attributes).resources()
-    listed = {**use.differences, **(use.differences_later if when is LATER else {})}
+    listed = {**use.differences, **({} if when == NOW else use.differences_later)}
     if {json.loads(each)[0] for each in (*(here - there), *(there - here))} != set(listed):
         pytest.fail("\n".join(["only in one app:", *(here - there), "only in two:", *(there - here)]))
 
 
 def test_a_cluster_without_machines_is_refused_as_in_one_app() -> None:
-    use = Use("cluster", "a service on machines", on_machines)
+    use = Use(
+        "cluster", "a service on machines", on_machines, lambda stack: ecs.Cluster(stack, "Cluster", vpc=vpc(stack))
+    )
     for deployed in (lambda: across(use, NOW), lambda: one_app(use)):
         with pytest.raises(RuntimeError, match="Cluster for this service needs Ec2 capacity"):
             deployed()

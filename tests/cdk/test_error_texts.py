@@ -44,9 +44,17 @@ TEXTS = [
         id="other-options",
     ),
     pytest.param(
-        _at("albums", errors.OptionNeededError("cluster", "vpc", "that of its services, in addition to other options")),
-        ("albums: The CDK needs a vpc for a cluster. Pass vpc=…, that of its services, in addition to other options."),
+        _at("albums", errors.OptionsNeededError("cluster", ["vpc"], is_exported=False)),
+        ("albums: The CDK needs vpc for a cluster. Pass vpc=…."),
         id="option-needed",
+    ),
+    pytest.param(
+        _at("albums", errors.OptionsNeededError("security group", ["allow_all_outbound"], is_exported=True)),
+        (
+            "albums: The CDK needs allow_all_outbound for a security group. Pass allow_all_outbound=…, or export it "
+            "first in the same app."
+        ),
+        id="settings-needed",
     ),
     pytest.param(
         _at("albums", errors.UnevenSubnetsError({"public": ["eu-west-1b", "eu-west-1a"], "private": ["eu-west-1a"]})),
@@ -109,6 +117,11 @@ TEXTS = [
             "for its type."
         ),
         id="no-such-construct",
+    ),
+    pytest.param(
+        _at("entrance/Nlb", errors.NoSuchConstructError("application load balancer", "Nlb")),
+        "entrance/Nlb: The construct must be an application load balancer, got a Nlb. Use the function for its type.",
+        id="of-another-type",
     ),
     pytest.param(
         _at("entrance/Alb", errors.NoListenerError()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aws_cdk as cdk
 import pytest
@@ -57,14 +57,31 @@ def test_of_several_listeners_the_program_says_which_is_shared(web: cdk.Stack) -
     assert {"Ref": listener} in values
 
 
-def test_a_load_balancer_without_a_listener_is_not_exported(web: cdk.Stack) -> None:
+def test_the_cdk_does_not_list_a_listener_that_is_made_beside_its_load_balancer(web: cdk.Stack) -> None:
     balancer = elbv2.ApplicationLoadBalancer(web, "Alb", vpc=vpc(web))
-    with pytest.raises(ConstructError, match=r"has no listeners\. Choose the one that belongs to it: listener=…"):
+    listener = elbv2.ApplicationListener(web, "Http", load_balancer=balancer, port=80, default_action=FIXED)
+    with pytest.raises(ConstructError, match=r"does not list its listeners\. Choose the one .* to it: listener=…"):
         shared.export_application_load_balancer(balancer, "Thing")
+    shared.export_application_load_balancer(balancer, "Thing", listener=listener)
+
+
+def test_a_network_load_balancer_is_none_for_applications(web: cdk.Stack) -> None:
+    network = vpc(web)
+    group = ec2.SecurityGroup(web, "Group", vpc=network)
+    targets = elbv2.NetworkTargetGroup(web, "Targets", port=80, vpc=network)
+    for number, more in enumerate([{}, {"security_groups": [group]}]):
+        balancer = elbv2.NetworkLoadBalancer(web, f"Nlb{number}", vpc=network, **more)
+        listener = balancer.add_listener("Tcp", port=80, default_target_groups=[targets])
+        expected = "must be an application load balancer, got a NetworkLoadBalancer. Use the function"
+        with pytest.raises(ConstructError, match=expected):
+            shared.export_application_load_balancer(balancer, "Thing", listener=listener)
+    with pytest.raises(ConstructError, match=r"must be a listener, got a NetworkListener\."):
+        shared.export_listener(listener, "Thing")
 
 
 def test_what_was_imported_can_be_exported_again_with_the_listener_that_it_has(web: cdk.Stack) -> None:
-    imported = shared.import_application_load_balancer(web, "Thing", type=LATER)
+    outbound: dict[str, Any] = {"security_group_allows_all_outbound": True}
+    imported = shared.import_application_load_balancer(web, "Thing", type=LATER, **outbound)
     with pytest.raises(ConstructError, match="does not list its listeners"):
         shared.export_application_load_balancer(imported, "Again")
     shared.export_application_load_balancer(imported, "Again", listener=shared.listener_of(imported))
@@ -78,7 +95,7 @@ def test_the_listener_of_a_load_balancer_of_the_program_s_own_is_the_program_s(w
 
 
 def test_a_listener_is_imported_with_its_security_group(web: cdk.Stack) -> None:
-    with pytest.raises(ConstructError, match=r"needs a security group for a listener\. Pass security_group=…"):
+    with pytest.raises(ConstructError, match=r"needs security_group for a listener\. Pass security_group=…\."):
         shared.import_listener(web, "Thing", type=LATER)
 
 
@@ -86,7 +103,7 @@ def test_a_cluster_is_imported_without_a_vpc_for_what_needs_none(web: cdk.Stack)
     cluster = shared.import_cluster(web, "Thing", type=LATER)
     cdk.CfnOutput(web, "Arn", value=cluster.cluster_arn)
     assert cdk_apps.template(web)["Outputs"]["Arn"]["Value"] == {"Fn::ImportValue": "Thing-ClusterArn"}
-    with pytest.raises(ConstructError, match=r"needs a vpc for a cluster"):
+    with pytest.raises(ConstructError, match=r"needs vpc for a cluster"):
         shared.import_cluster(web, "Other", type=LATER, security_groups=[])
 
 
@@ -183,9 +200,11 @@ def test_a_table_with_a_key_and_a_stream_is_exported_with_both_and_read_as_eithe
         "Thing-TableStreamArn",
         "Thing-GrantIndexPermissions",
     }
+    made: dict[str, Any] = {"grant_index_permissions": False}
     tables = [
-        importing(web, "Thing", type=LATER)
-        for importing in (shared.import_table, shared.import_encrypted_table, shared.import_streamed_table)
+        shared.import_table(web, "Thing", type=LATER, **made),
+        shared.import_encrypted_table(web, "Thing", type=LATER, **made),
+        shared.import_streamed_table(web, "Thing", type=LATER, encryption_key=None, **made),
     ]
     assert [each.node.id for each in tables] == [
         "Thing:deployment",
@@ -287,6 +306,7 @@ def test_errors_keep_the_error_that_they_are_about(web: cdk.Stack) -> None:
         errors.NoReadyTypeError("x" * 9000),
         errors.NotDeployedError("x" * 9000, "y" * 9000),
         errors.NoSuchConstructError("security group", "x" * 9000, "security_group_id"),
+        errors.OptionsNeededError("application load balancer", ["security_group_allows_all_outbound"] * 3, True),
         errors.ConstructError("x/" * 9000, errors.ExportedElsewhereError("x" * 9000, "y" * 9000)),
     ],
     ids=lambda error: type(error).__name__,

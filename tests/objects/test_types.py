@@ -45,34 +45,47 @@ if TYPE_CHECKING:
     from strongref_objects.base import Text
 
 RESOURCES = {name: each for name, each in READY.items() if each.declared.type_name}
+GROUP = ["SecurityGroupId", "AllowAllOutbound", "AllowAllIpv6Outbound"]
+COMMAND = [
+    *("Logging", "KmsKey.KeyArn", "KmsKey.KeyId", "LogGroupName", "CloudWatchEncryptionEnabled"),
+    *("BucketName", "S3EncryptionEnabled"),
+]
+TABLE = ["TableArn", "TableName", "GrantIndexPermissions", "ReplicationRegions"]
+ROLE = ["Role.RoleArn", "Role.RoleName", "Role.Path"]
 KEYS = {
     "ApplicationLoadBalancer": [
         *("LoadBalancerArn", "LoadBalancerDnsName", "LoadBalancerCanonicalHostedZoneId"),
-        *("SecurityGroup.SecurityGroupId", "SecurityGroup.AllowAllOutbound", "SecurityGroup.AllowAllIpv6Outbound"),
+        *(f"SecurityGroup.{key}" for key in GROUP),
         *("Listener.ListenerArn", "Listener.DefaultPort"),
     ],
     "Bucket": ["BucketArn", "BucketName", "IsWebsite"],
     "Certificate": ["CertificateArn"],
-    "Cluster": ["ClusterArn", "ClusterName", "HasEc2Capacity"],
+    "Cluster": [
+        *("ClusterArn", "ClusterName", "HasEc2Capacity"),
+        *(f"SecurityGroups{number}.{key}" for number in (1, 2) for key in GROUP),
+        *(f"ExecuteCommandConfiguration.{key}" for key in COMMAND),
+    ],
+    "EksCluster": [
+        *("ClusterArn", "ClusterName", "ClusterEndpoint", "ClusterCertificateAuthorityData", "ClusterSecurityGroupId")
+    ],
     "EncryptedBucket": ["BucketArn", "BucketName", "IsWebsite", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
     "EncryptedQueue": ["QueueArn", "QueueName", "QueueUrl", "EncryptionMasterKey.KeyArn", "EncryptionMasterKey.KeyId"],
-    "EncryptedTable": ["TableArn", "TableName", "GrantIndexPermissions", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
+    "EncryptedTable": [*TABLE, "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
     "EncryptedTopic": ["TopicArn", "TopicName", "ContentBasedDeduplication", "MasterKey.KeyArn", "MasterKey.KeyId"],
+    "ExecuteCommand": COMMAND,
     "Function": ["FunctionArn", "FunctionName"],
-    "FunctionInVpc": [
-        *("FunctionArn", "FunctionName", "Role.RoleArn", "Role.RoleName"),
-        *("SecurityGroup.SecurityGroupId", "SecurityGroup.AllowAllOutbound", "SecurityGroup.AllowAllIpv6Outbound"),
-    ],
-    "FunctionWithRole": ["FunctionArn", "FunctionName", "Role.RoleArn", "Role.RoleName"],
+    "FunctionInVpc": [*("FunctionArn", "FunctionName", *ROLE), *(f"SecurityGroup.{key}" for key in GROUP)],
+    "FunctionWithRole": ["FunctionArn", "FunctionName", *ROLE],
     "HostedZone": ["HostedZoneId", "ZoneName"],
     "Key": ["KeyArn", "KeyId"],
     "Listener": ["ListenerArn", "DefaultPort"],
     "Queue": ["QueueArn", "QueueName", "QueueUrl"],
-    "Role": ["RoleArn", "RoleName"],
-    "SecurityGroup": ["SecurityGroupId", "AllowAllOutbound", "AllowAllIpv6Outbound"],
-    "StreamedTable": ["TableArn", "TableName", "GrantIndexPermissions", "TableStreamArn"],
+    "Role": ["RoleArn", "RoleName", "Path"],
+    "Secret": ["SecretArn"],
+    "SecurityGroup": GROUP,
+    "StreamedTable": [*TABLE, "TableStreamArn", "EncryptionKey.KeyArn", "EncryptionKey.KeyId"],
     "Subnets": ["SubnetIds", "AvailabilityZones", "RouteTableIds"],
-    "Table": ["TableArn", "TableName", "GrantIndexPermissions"],
+    "Table": TABLE,
     "Topic": ["TopicArn", "TopicName", "ContentBasedDeduplication"],
     "Vpc": [
         *("Parts", "VpcId", "VpcCidrBlock"),
@@ -92,7 +105,8 @@ def sample(of: type[Declared], prefix: str = "") -> Any:
     given: dict[str, Any] = {}
     for name, member in members(of).items():
         if member.of:
-            given[name] = sample(member.of, f"{prefix}{name}.")
+            parts = [sample(member.of, f"{prefix}{name}{number}.") for number in (1, 2)]
+            given[name] = parts if member.is_list else parts[0]
         else:
             given[name] = [f"{prefix}{name}-1", f"{prefix}{name}-2"] if member.is_list else f"{prefix}{name}"
     return of(**given)
@@ -132,6 +146,7 @@ REFS = {
     "AWS::CertificateManager::Certificate": "certificate_arn",
     "AWS::DynamoDB::Table": "table_name",
     "AWS::ECS::Cluster": "cluster_name",
+    "AWS::EKS::Cluster": "cluster_name",
     "AWS::ElasticLoadBalancingV2::Listener": "listener_arn",
     "AWS::ElasticLoadBalancingV2::LoadBalancer": "load_balancer_arn",
     "AWS::IAM::Role": "role_name",
@@ -140,6 +155,7 @@ REFS = {
     "AWS::Route53::HostedZone": "hosted_zone_id",
     "AWS::S3::Bucket": "bucket_name",
     "AWS::SQS::Queue": "queue_url",
+    "AWS::SecretsManager::Secret": "secret_arn",
 }
 """What `Ref` gives, type by type (AWS: CloudFormation Template Reference, return values)."""
 
@@ -152,7 +168,9 @@ def test_what_ref_gives_is_what_cloudformation_says_and_cloud_control_identifies
         if refs:
             schema = schema_of_type(type_name).schema
             (identifier,) = schema["primaryIdentifier"]
-            assert key_of(refs[0]).endswith(identifier.removeprefix("/properties/"))
+            # The ID of a secret is its ARN.
+            known = {"AWS::SecretsManager::Secret": "Arn"}.get(type_name, identifier.removeprefix("/properties/"))
+            assert key_of(refs[0]).endswith(known)
 
 
 def test_an_object_of_the_same_template_is_its_resources_attributes() -> None:

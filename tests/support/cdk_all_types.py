@@ -1,4 +1,4 @@
-"""Two programs: an app that exports one of every ready type, and an app that imports them all.
+"""Two programs: an app that exports one of every ready type that the emulator has, and an app that imports them all.
 
 python -m tests.support.cdk_all_types exporting PREFIX
 python -m tests.support.cdk_all_types importing PREFIX
@@ -16,14 +16,18 @@ from constructs import Construct
 from strongref_cdk.construct_kinds import kind_of
 from strongref_objects import types
 from strongref_objects.types.members import members
-from tests.support.cdk_kinds import CASES
+from tests.support import cdk_kinds
 
 if TYPE_CHECKING:
     from strongref_objects.types import Declared
 
 
+CASES = [case for case in cdk_kinds.CASES if case.name not in ("eks_cluster", "secret")]
+
+
 def exporting(prefix: str, env: cdk.Environment) -> None:
-    stack = cdk.Stack(cdk.App(), f"{prefix}-exporting", env=env)
+    short = cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False)  # A template has 51,200 bytes.
+    stack = cdk.Stack(cdk.App(), f"{prefix}-exporting", env=env, synthesizer=short)
     for case in CASES:
         case.export(case.make(Construct(stack, case.name)), _name(prefix, case.name))
     cdk.App.of(stack).synth()

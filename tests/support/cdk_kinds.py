@@ -10,6 +10,7 @@ from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_elasticloadbalancingv2 as elbv2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -17,6 +18,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_notifications as notifications
+from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
@@ -44,6 +46,7 @@ class Case:
         exporting: the name in the exporting function, where it is another.
         options: for the import, made in the importing stack.
         only_now: whether it can only be looked up while the template is made.
+        later: options that another app's import at deployment needs.
         held: the keys of what `use` uses in addition.
     """
 
@@ -56,6 +59,7 @@ class Case:
     exporting: str = ""
     options: Callable[[cdk.Stack], dict[str, Any]] = field(default=lambda _: {})
     only_now: bool = False
+    later: Mapping[str, Any] = field(default_factory=dict)
     held: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -231,6 +235,13 @@ CASES = [
         held=("TopicArn",),
     ),
     Case(
+        "secret",
+        lambda stack: secretsmanager.Secret(stack, "Secret"),
+        lambda stack, secret: secret.grant_read(role(stack)),
+        ("AWS::IAM::Policy", "SecretArn"),
+        {"SecretArn": HERE.format("secretsmanager", "secret:password-a1B2c3")},
+    ),
+    Case(
         "key",
         lambda stack: kms.Key(stack, "Key"),
         lambda stack, key: s3.Bucket(stack, "Encrypted", encryption_key=key),
@@ -266,6 +277,7 @@ CASES = [
         ),
         ("AWS::Route53::RecordSet", "HostedZoneId"),
         {"HostedZoneId": "Z0123456789ABC", "ZoneName": "example.com"},
+        later={"zone_name": "example.com"},
         held=("ZoneName",),
     ),
     Case(
@@ -298,6 +310,7 @@ CASES = [
         lambda _, group: ec2.Connections(security_groups=[group]).allow_from_any_ipv4(ec2.Port.tcp(443)),
         ("AWS::EC2::SecurityGroupIngress", "SecurityGroupId"),
         GROUP,
+        later={"allow_all_outbound": True},
     ),
     Case(
         "application_load_balancer",
@@ -312,6 +325,7 @@ CASES = [
             **{f"Listener-{key}": value for key, value in LISTENER.items()},
         },
         more=["SecurityGroup-AllowAllOutbound", "Listener-DefaultPort"],
+        later={"security_group_allows_all_outbound": False},
         held=("SecurityGroup-SecurityGroupId",),
     ),
     Case(
@@ -335,6 +349,27 @@ CASES = [
         {"ClusterArn": HERE.format("ecs", "cluster/apps"), "ClusterName": "apps"},
         more=["HasEc2Capacity"],
         options=lambda stack: {"vpc": beside(stack)},
+        later={"has_ec2_capacity": False, "execute_command_configuration": None},
+    ),
+    Case(
+        "eks_cluster",
+        lambda stack: eks.Cluster(
+            stack,
+            "Cluster",
+            version=eks.KubernetesVersion.V1_31,
+            vpc=beside(stack),
+            vpc_subnets=[ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS)],
+            default_capacity_type=eks.DefaultCapacityType.AUTOMODE,
+        ),
+        lambda _, cluster: cluster.connections.allow_from_any_ipv4(ec2.Port.tcp(443)),
+        ("AWS::EC2::SecurityGroupIngress", "ClusterSecurityGroupId"),
+        {
+            "ClusterArn": HERE.format("eks", "cluster/apps"),
+            "ClusterName": "apps",
+            "ClusterEndpoint": "https://0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com",
+            "ClusterCertificateAuthorityData": "LS0tLS1CRUdJTg==",
+            "ClusterSecurityGroupId": "sg-4567cdef",
+        },
     ),
     Case(
         "table",
@@ -343,6 +378,7 @@ CASES = [
         ("AWS::IAM::Policy", "TableArn"),
         TABLE,
         more=["GrantIndexPermissions"],
+        later={"grant_index_permissions": False},
     ),
     Case(
         "encrypted_table",
@@ -352,6 +388,7 @@ CASES = [
         TABLE | key_of("EncryptionKey-"),
         more=["GrantIndexPermissions"],
         exporting="table",
+        later={"grant_index_permissions": False},
         held=("TableArn",),
     ),
     Case(
@@ -362,6 +399,7 @@ CASES = [
         TABLE | STREAM,
         more=["GrantIndexPermissions"],
         exporting="table",
+        later={"grant_index_permissions": False, "encryption_key": None},
     ),
     Case(
         "function",
@@ -388,5 +426,6 @@ CASES = [
         FACTS,
         more=["SecurityGroup-AllowAllOutbound"],
         exporting="function",
+        later={"security_group_allows_all_outbound": False},
     ),
 ]

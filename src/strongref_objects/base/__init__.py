@@ -97,6 +97,10 @@ class DeserializationContext(Protocol):
     # twice gives the same context
     made: ObjectCache
 
+    @property
+    def has_settings(self) -> bool:
+        """Whether it is known how the object was made: at synthesis, and if the same program exports it."""
+
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """Read a value.
 
@@ -118,10 +122,7 @@ class DeserializationContext(Protocol):
         """The context of the object below this key."""
 
     def read_setting(self, key: str) -> str | None:
-        """Read how the object was made, which nothing holds.
-
-        None at deployment, and if it was not written, as by an older version.
-        """
+        """Read how the object was made, which nothing holds; None if that is unknown, or was not written."""
 
 
 class Target(Protocol):
@@ -130,6 +131,7 @@ class Target(Protocol):
     name: str  # the stack's
     region: str | None  # where the stack is deployed; None if unknown
     account: str | None  # the stack's account; None if unknown
+    stage: str  # what stacks belong to whose account or region is unknown: others are elsewhere
 
     def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
         """Add an output, or replace the one with this logical ID."""

@@ -65,6 +65,8 @@ class Collector:
     def write_object(self, key: str, obj: Serializable, *, description: str | None = None) -> None:
         """The part's description applies to those of its values that have none."""
         path = self._below(key)
+        if not hasattr(obj, "serialize"):
+            raise BadValueError(shown(path), f"it must be an object with serialize, got {kind_of_value(obj)}")
         if any(obj is above for above in self._writing):
             raise BadValueError(shown(path), "the object would be a part of itself")
         part = Collector(path, description or self._description, (*self._writing, obj))
@@ -151,7 +153,8 @@ def _at(path: Path, among: Mapping[Path, T]) -> dict[Path, T]:
 
 def _check_text(path: Path, value: object, what: str) -> None:
     if not isinstance(value, str) and not is_function(value):
-        raise BadValueError(shown(path), f"{what} must be a string, got {kind_of_value(value)}; convert it to a string")
+        fix = "convert it to a string" if isinstance(value, int | float) else "use text, such as an ARN or a name"
+        raise BadValueError(shown(path), f"{what} must be a string, got {kind_of_value(value)}; {fix}")
 
 
 def _written_twice(path: Path) -> BadValueError:

@@ -103,6 +103,9 @@ class TextReader:
 class ImportedObject:
     """`DeserializationContext` over a reader. The construct's ID is the object's path by default."""
 
+    # what the same program exports, by path: at deployment, it has the settings
+    exported: Callable[[Path], object] = staticmethod(lambda _path: None)
+
     def __init__(self, reader: ImportReader, path: Path, scope: Construct | None = None, id: str = "") -> None:  # noqa: A002
         self.scope = scope
         self.id = id or construct_id(path)
@@ -110,6 +113,10 @@ class ImportedObject:
         self._reader = reader
         self._path = path
         self._parts = ObjectCache()
+
+    @property
+    def has_settings(self) -> bool:
+        return self._reader.is_resolved or self.exported(self._path[:1]) is not None
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """As `DeserializationContext`; errors as the reader's.
@@ -133,11 +140,15 @@ class ImportedObject:
 
     def read_object(self, key: str) -> ImportedObject:
         path, part_id = self._below(key), f"{self.id}-{construct_id((key,))}"
-        return self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
+        part = self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
+        part.exported = self.exported
+        return part
 
     def read_setting(self, key: str) -> str | None:
         path = self._below(key)
-        return self._reader.setting(path) if isinstance(self._reader, ValueReader) else None
+        if isinstance(self._reader, ValueReader):
+            return self._reader.setting(path)
+        return cast("str | None", self.exported(path))
 
     def _below(self, key: str) -> Path:
         if not isinstance(key, str) or not key:

@@ -46,6 +46,7 @@ class Synthesis:
             role: the ARN of the role to assume in other accounts, with `ACCOUNT` in place of the account ID.
         """
         self.context_file = ContextFile(context_file)
+        self.exported: dict[Hashable, object] = {}  # what stacks of the program export, and its names, by `location`
         self._given_toolbox = toolbox
         self._role = role
         self._aws: Aws | None = None

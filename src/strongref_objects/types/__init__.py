@@ -2,17 +2,15 @@
 
 A ready type has the members that every such resource has, so that a program can read one at deployment, without knowing
 more. Whatever only some resources have makes another type, such as `EncryptedBucket`: a program that knows of a key
-exports it, a program that needs the key imports it, and others can import it as a `Bucket`. A VPC is the exception: it
-lists the subnets that it has, and so can only be read at synthesis.
+exports it, a program that needs the key imports it, and others can import it as a `Bucket`. Or it is a setting, which
+is read at synthesis, or if the same program exports it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from strongref_objects.base.errors import MissingMembersError, UnevenListsError
 from strongref_objects.types.arn_forms import ArnForm as ArnForm
-from strongref_objects.types.arn_forms import is_unresolved
 from strongref_objects.types.declared import Declared as Declared
 from strongref_objects.types.declared import every_type as every_type
 from strongref_objects.types.members import REF as REF
@@ -20,17 +18,18 @@ from strongref_objects.types.members import part as part
 from strongref_objects.types.members import setting as setting
 from strongref_objects.types.members import text as text
 from strongref_objects.types.members import texts as texts
+from strongref_objects.types.network import TIERS as TIERS
+from strongref_objects.types.network import Subnets as Subnets
+from strongref_objects.types.network import Vpc as Vpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from strongref_objects.base import Text, TextList
+    from strongref_objects.base import Text
 
 Setting: TypeAlias = "Text | bool | int | None"
 """What a program gives for a setting; an object has its text."""
 
-TIERS = ("public", "private", "isolated")
-"""The tiers of a VPC's subnets, as in `public_subnets`."""
 _UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
@@ -101,6 +100,18 @@ class EncryptedTopic(Topic):
     master_key: Key = part(Key)
 
 
+class Secret(
+    Declared,
+    type_name="AWS::SecretsManager::Secret",
+    arn=ArnForm(
+        "arn:{partition}:secretsmanager:{region}:{account}:secret:{name}", "[A-Za-z0-9/_+=.@-]{1,512}-[A-Za-z0-9]{6}"
+    ),
+):
+    """A secret of Secrets Manager: its complete ARN, never its value."""
+
+    secret_arn: Text = text(REF, form="{arn}")
+
+
 class Role(
     Declared,
     type_name="AWS::IAM::Role",
@@ -110,6 +121,7 @@ class Role(
 
     role_arn: Text = text("Arn", form="{arn}")
     role_name: Text = text(REF, form="{name}")
+    path: Setting = setting(default=None, kw_only=True)
 
 
 class Certificate(
@@ -176,16 +188,44 @@ class ApplicationLoadBalancer(
     listener: Listener = part(Listener)
 
 
+class ExecuteCommand(Declared, label="execute command configuration"):
+    """How an ECS cluster logs and encrypts the sessions of `aws ecs execute-command`."""
+
+    logging: Setting = setting(default=None, kw_only=True)
+    kms_key: Key | None = setting(Key, default=None, kw_only=True)
+    log_group_name: Text | None = setting(held=True, default=None, kw_only=True)
+    cloud_watch_encryption_enabled: Setting = setting(default=None, kw_only=True)
+    bucket_name: Text | None = setting(held=True, default=None, kw_only=True)
+    s3_encryption_enabled: Setting = setting(default=None, kw_only=True)
+
+
 class Cluster(
     Declared,
     type_name="AWS::ECS::Cluster",
     arn=ArnForm("arn:{partition}:ecs:{region}:{account}:cluster/{name}", "[A-Za-z0-9_-]{1,255}"),
 ):
-    """An ECS cluster."""
+    """An ECS cluster, with the security groups of its EC2 instances."""
 
     cluster_arn: Text = text("Arn", form="{arn}")
     cluster_name: Text = text(REF, form="{name}")
     has_ec2_capacity: Setting = setting(default=None, kw_only=True)
+    security_groups: Sequence[SecurityGroup] | None = setting(SecurityGroup, is_list=True, default=None, kw_only=True)
+    execute_command_configuration: ExecuteCommand | None = setting(ExecuteCommand, default=None, kw_only=True)
+
+
+class EksCluster(
+    Declared,
+    type_name="AWS::EKS::Cluster",
+    arn=ArnForm("arn:{partition}:eks:{region}:{account}:cluster/{name}", "[A-Za-z0-9][A-Za-z0-9_-]{0,99}"),
+    label="EKS cluster",
+):
+    """An EKS cluster."""
+
+    cluster_arn: Text = text("Arn", form="{arn}")
+    cluster_name: Text = text(REF, form="{name}")
+    cluster_endpoint: Text = text("Endpoint")
+    cluster_certificate_authority_data: Text = text("CertificateAuthorityData")
+    cluster_security_group_id: Text = text("ClusterSecurityGroupId")
 
 
 class Table(
@@ -198,6 +238,7 @@ class Table(
     table_arn: Text = text("Arn", form="{arn}")
     table_name: Text = text(REF, form="{name}")
     grant_index_permissions: Setting = setting(default=None, kw_only=True)
+    replication_regions: Setting = setting(default=None, kw_only=True)
 
 
 class EncryptedTable(Table):
@@ -207,9 +248,10 @@ class EncryptedTable(Table):
 
 
 class StreamedTable(Table):
-    """A table with its stream."""
+    """A table with its stream, and with the key that encrypts both, if it has one."""
 
     table_stream_arn: Text = text("StreamArn")
+    encryption_key: Key | None = setting(Key, default=None, kw_only=True)
 
 
 class Function(
@@ -233,68 +275,6 @@ class FunctionInVpc(FunctionWithRole):
     """A function with its execution role and its security group."""
 
     security_group: SecurityGroup = part(SecurityGroup)
-
-
-class Subnets(Declared, label="tier of subnets"):
-    """The subnets of one tier, in the order of their availability zones. The lists belong together, item by item."""
-
-    subnet_ids: TextList = texts()
-    availability_zones: TextList = texts(held=False)
-    route_table_ids: TextList = texts()
-
-    def __post_init__(self) -> None:
-        """Raises `UnevenListsError` if the lists have different lengths."""
-        super().__post_init__()
-        _check_even(self.declared.label, vars(self))
-
-
-class Vpc(
-    Declared,
-    type_name="AWS::EC2::VPC",
-    arn=ArnForm("arn:{partition}:ec2:{region}:{account}:vpc/{name}", "vpc-[0-9a-f]{8,17}"),
-    label="VPC",
-):
-    """A VPC with the subnets that it has: public, private (with a route out) and isolated ones."""
-
-    vpc_id: Text = text("VpcId", form="{name}")
-    vpc_cidr_block: Text | None = text("CidrBlock", default=None)
-    public_subnets: Subnets | None = part(Subnets, default=None)
-    private_subnets: Subnets | None = part(Subnets, default=None)
-    isolated_subnets: Subnets | None = part(Subnets, default=None)
-    nat_gateway_ids: TextList | None = texts(default=None)
-    # of each subnet of a tier: the name of its group, which the CDK selects subnets by, and its addresses. They are not
-    # members of `Subnets`, which without optional members are read without another lookup
-    public_subnet_names: TextList | None = texts(default=None, held=False)
-    private_subnet_names: TextList | None = texts(default=None, held=False)
-    isolated_subnet_names: TextList | None = texts(default=None, held=False)
-    public_subnet_ipv4_cidr_blocks: TextList | None = texts(default=None)
-    private_subnet_ipv4_cidr_blocks: TextList | None = texts(default=None)
-    isolated_subnet_ipv4_cidr_blocks: TextList | None = texts(default=None)
-
-    def __post_init__(self) -> None:
-        """Raises `UnevenListsError` if a tier has another number of names or addresses than of subnets."""
-        super().__post_init__()
-        for tier in TIERS:
-            names = [f"{tier}_subnet_names", f"{tier}_subnet_ipv4_cidr_blocks"]
-            subnets: Subnets | None = getattr(self, f"{tier}_subnets")
-            ids = () if subnets is None else subnets.subnet_ids
-            _check_even(self.declared.label, {f"{tier}_subnets": ids, **{name: getattr(self, name) for name in names}})
-
-    @property
-    def availability_zones(self) -> list[str]:
-        """The zones of its subnets, sorted. Raises `MissingMembersError` if some are unresolved."""
-        tiers = [each for each in (self.public_subnets, self.private_subnets, self.isolated_subnets) if each]
-        zones = [zone for tier in tiers for zone in tier.availability_zones]
-        if any(is_unresolved(each) for each in (*zones, *(tier.availability_zones for tier in tiers))):
-            raise MissingMembersError(self.declared.label, ["availability_zones"], "intrinsic functions")
-        return sorted({str(zone) for zone in zones})
-
-
-def _check_even(label: str, lists: Mapping[str, object]) -> None:
-    """Raises `UnevenListsError` if lists whose lengths are known have different ones."""
-    lengths = {name: len(items) for name, items in lists.items() if isinstance(items, tuple)}
-    if len(set(lengths.values())) > 1:
-        raise UnevenListsError(label, lengths)
 
 
 _OWN = (each for each in every_type() if each.__module__.startswith(__name__))

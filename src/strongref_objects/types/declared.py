@@ -92,11 +92,12 @@ class Declared:
         for name, member in members(type(self)).items():
             value = getattr(self, name)
             if member.is_list and isinstance(value, list | tuple):
-                object.__setattr__(self, name, tuple(value) or (None if name in optional else ()))
-            if member.of and value is not None and not isinstance(value, member.of):
-                given = errors.a(value.declared.label) if isinstance(value, Declared) else kind_of_value(value)
-                expected = f"an object of class {member.of.__name__}"
-                raise errors.WrongTypeError(self.declared.label, name, expected, given)
+                object.__setattr__(self, name, tuple(value) or (None if member.is_setting or name in optional else ()))
+            for each in value or () if member.is_list else [value]:
+                if member.of and each is not None and not isinstance(each, member.of):
+                    given = errors.a(each.declared.label) if isinstance(each, Declared) else kind_of_value(each)
+                    expected = f"an object of class {member.of.__name__}"
+                    raise errors.WrongTypeError(self.declared.label, name, expected, given)
             if member.is_setting and isinstance(value, bool | int):
                 object.__setattr__(self, name, str(value).lower())
         if missing := [name for name in required_members(type(self)) if getattr(self, name) is None]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from strongref.untyped import AnyJson, Untyped
     from strongref_objects.base import DeserializationContext, SerializationContext
 
@@ -26,27 +29,41 @@ class Member:
     form: str | None = None  # how it follows from an ARN or a name, as in `https://{name}.example.com`
     says: str | None = None  # Cloud Control's property, if it differs from the attribute
     of: type[Any] | None = None  # the type of the object that it is; None for text
-    is_list: bool = False  # whether it is a list of texts
+    is_list: bool = False  # whether it is a list of texts, or of objects, which are numbered
     dropped: str = ""  # a suffix of Cloud Control's value that templates do not have
-    is_setting: bool = False  # whether it only says how the resource was made, which nothing refers to
-    is_held: bool = True  # whether imports hold the items of the list
+    is_setting: bool = False  # whether it says how the resource was made, and need not be there
+    is_held: bool = True  # whether imports hold it
 
     def write(self, ctx: SerializationContext, key: str, value: AnyJson) -> None:
         if self.of:
-            ctx.write_object(key, value)
+            for name, each in zip(self._keys(key), value if self.is_list else [value], strict=False):
+                ctx.write_object(name, each)
         elif self.is_list:
             ctx.write_string_list(key, value, held=self.is_held)
         else:
             ctx.write_string(key, value)
 
     def read(self, ctx: DeserializationContext, key: str, *, resolved: bool) -> AnyJson:
+        if self.is_setting:
+            return self._read_setting(ctx, key)
         if self.of:
             return self.of.deserialize(ctx.read_object(key))
         if self.is_list:
             return ctx.read_string_list(key, held=self.is_held)
-        if self.is_setting:
-            return ctx.read_setting(key)
         return ctx.read_string(key, allow_unresolved=not resolved)
+
+    def _read_setting(self, ctx: DeserializationContext, key: str) -> AnyJson:
+        """What need not be there: None if it is not."""
+        if self.of is None:
+            text = ctx.read_setting(key)
+            return ctx.read_string(key) if self.is_held and text is not None else text
+        first = key_of(next(iter(members(self.of))))
+        there = takewhile(lambda part: part.read_setting(first) is not None, map(ctx.read_object, self._keys(key)))
+        found = [self.of.deserialize(part) for part in there]
+        return found if self.is_list else next(iter(found), None)
+
+    def _keys(self, key: str) -> Iterable[str]:
+        return (f"{key}{number}" for number in count(1)) if self.is_list else [key]
 
 
 def text(
@@ -56,13 +73,16 @@ def text(
     return dataclasses.field(**default, metadata={_MEMBER: Member(attribute, form, says, dropped=dropped)})
 
 
-def setting(*, says: str | None = None, **default: Any) -> Untyped:
+def setting(
+    of: type[Any] | None = None, *, says: str | None = None, is_list: bool = False, held: bool = False, **default: Any
+) -> Untyped:
     """How a resource was made, if that changes what a program generates that uses it: a text, a boolean or a number.
 
-    Declared with `default=None, kw_only=True`: an object that was written without it lacks it. It is read at synthesis
-    only, and nothing holds it.
+    Declared with `default=None, kw_only=True`: an object that was written without it lacks it. It is read at synthesis,
+    or if the same program exports it. `held=True` is for the name of something; `of` is for an object, or several.
     """
-    return dataclasses.field(**default, metadata={_MEMBER: Member(says=says, is_setting=True)})
+    member = Member(says=says, of=of, is_list=is_list, is_setting=True, is_held=held)
+    return dataclasses.field(**default, metadata={_MEMBER: member})
 
 
 def texts(*, held: bool = True, **default: Any) -> Untyped:
