@@ -31,7 +31,7 @@ def of_each_shape(names: list[str]) -> pytest.MarkDecorator:
 def shape(name: str) -> tuple[object, ...]:
     """What the rules look at: the parts, the resource's own, and which parts its service asks for before it lists."""
     parts, asked = SHAPES[name].identifier, SHAPES[name].required_inputs
-    places = [parts.index(each.value_of) if each.value_of in parts else None for each in (asked or [()])[0]]
+    places = [parts.index(value_of) if value_of in parts else None for _, value_of in (asked or [()])[0]]
     return len(parts), SHAPES[name].own, *places
 
 
@@ -56,9 +56,7 @@ def cloud(type_name: str, *, without: str = "", needs: bool = True) -> FakeCloud
         for other in (f"other-{part}", f"{part}-other", f"other/{part}", f"{part}/other"):
             made.add("|".join([*parts[:position], other, *parts[position + 1 :]]))
     made.add("|".join(reversed(parts)))
-    listing = (
-        [each.name for each in resource_type.required_inputs[0]] if resource_type.required_inputs and needs else []
-    )
+    listing = [name for name, _ in resource_type.required_inputs[0]] if resource_type.required_inputs and needs else []
     return FakeCloudControl(
         {type_name: {each: {} for each in sorted(made - {without})}}, needs={type_name: listing}, listed=[]
     )
@@ -76,7 +74,7 @@ def inputs(type_name: str) -> dict[str, str]:
     """What its service asks for before it lists."""
     resource_type = SHAPES[type_name]
     parts = dict(zip(resource_type.identifier, parts_of(type_name), strict=True))
-    return {each.value_of: parts.get(each.value_of, "given") for each in (resource_type.required_inputs or [()])[0]}
+    return {value_of: parts.get(value_of, "given") for _, value_of in (resource_type.required_inputs or [()])[0]}
 
 
 def test_there_are_hundreds() -> None:
@@ -142,7 +140,7 @@ def test_what_has_to_be_known_before_it_is_listed_is_reported_without_a_call(typ
     assert resource_type.own is not None
     with pytest.raises(MissingPropertyError) as refused:
         finder(there).identifier(ResourceQuery(type_name, physical_id=parts_of(type_name)[resource_type.own]))
-    assert list(refused.value.missing) == [each.value_of for each in resource_type.required_inputs[0]]
+    assert list(refused.value.missing) == [value_of for _, value_of in resource_type.required_inputs[0]]
     assert not there.calls
 
 

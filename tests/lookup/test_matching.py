@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
-from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret, is_whole, join_parts
+from strongref.lookup.identify import ListSearch, interpret, is_whole, join_parts
 from strongref.lookup.matching import Match, match, unique_positions
-from strongref.lookup.overrides import STRATEGIES, Identifier, with_derived
+from strongref.lookup.overrides import STRATEGIES, Candidates, Identifier, with_derived
 from strongref.lookup.query import LookupScope
 from strongref.lookup.reader import extend_model, first_model
-from strongref.lookup.resource_types import ListInput, ResourceType
+from strongref.lookup.resource_types import ResourceType
 
 REGION = "eu-west-1"
 HERE = LookupScope(REGION)
@@ -112,7 +112,7 @@ def test_the_rules_are_tried_in_their_order(monkeypatch: pytest.MonkeyPatch) -> 
     assert way(TOPIC, "topic") == ListSearch("topic")
     assert way(ResourceType("T", ("TableARN",)), "topic") == ListSearch("topic")
     assert way(ResourceType("B", ("BucketName",)), "photos") == Identifier("photos")
-    assert way(STAGE, "abc|prod") == WholeIdentifier("abc|prod")
+    assert way(STAGE, "abc|prod") == Candidates(("abc|prod",), {})
     assert way(STAGE, "prod", {"RestApiId": "abc"}) == ListSearch("prod", "abc|prod")
     assert way(STAGE, "prod") == ListSearch("prod", None)
     with pytest.raises(MissingPropertyError, match="without LeftArn and RightArn"):
@@ -124,11 +124,11 @@ def test_the_rules_are_tried_in_their_order(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_service_is_reported_what_it_needs_and_no_more() -> None:
     known = {"RestApiId": "abc", "StageName": "prod", "Workspace": "w", "Password": "x"}
     assert first_model(STAGE, known) == {"RestApiId": "abc", "StageName": "prod"}
-    asking = ResourceType("S", STAGE.identifier, 1, ((ListInput("RestApiId", "RestApiId"),),), ())
+    asking = ResourceType("S", STAGE.identifier, 1, ((("RestApiId", "RestApiId"),),), ())
     assert first_model(asking, known) == {"RestApiId": "abc"}
-    another = ResourceType("S", STAGE.identifier, 1, ((ListInput("Arn", "Workspace"),),), ("StageName",))
+    another = ResourceType("S", STAGE.identifier, 1, ((("Arn", "Workspace"),),), ("StageName",))
     assert first_model(another, known) == {"Arn": "w", "StageName": "prod"}
-    either = ResourceType("S", ("Id",), None, ((ListInput("A", "A"), ListInput("B", "B")), (ListInput("C", "C"),)), ())
+    either = ResourceType("S", ("Id",), None, ((("A", "A"), ("B", "B")), (("C", "C"),)), ())
     assert first_model(either, {"A": "1", "C": "3"}) == {"C": "3"}
     with pytest.raises(MissingPropertyError, match="without B"):
         first_model(either, {"A": "1"})

@@ -8,7 +8,7 @@ import pytest
 
 from strongref.lookup import overrides
 from strongref.lookup.errors import UnknownTypeError
-from strongref.lookup.resource_types import FILE, ListInput, ResourceType, resource_type_of, types
+from strongref.lookup.resource_types import FILE, ResourceType, resource_type_of, types
 from tests.support.documents import ROOT
 from tools.identifiers import SCHEMAS, line, table
 
@@ -187,8 +187,10 @@ def test_the_own_part_is_left_out_where_nothing_tells_it() -> None:
 
 
 def test_an_input_may_be_given_another_propertys_value() -> None:
-    assert ListInput.parse("Arn=Workspace") == ListInput("Arn", "Workspace")
-    assert ListInput.parse("Arn") == ListInput("Arn", "Arn")
+    assert resource_type_of("AWS::APS::AnomalyDetector").required_inputs == ((("Arn", "Workspace"),),)
+    assert resource_type_of("AWS::AccessAnalyzer::ArchiveRule").required_inputs == (
+        (("AnalyzerName", "AnalyzerName"),),
+    )
 
 
 def test_parts_are_distinguished_only_where_there_are_as_many_as_there_should_be() -> None:

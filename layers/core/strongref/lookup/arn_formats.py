@@ -125,8 +125,3 @@ def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:
     """The ARNs that name the type; all of them if none does, since some services use another word."""
     parsed = {text: Arn.parse(text) for text in arns}
     return [text for text, arn in parsed.items() if arn and is_of_type(arn, resource_type)] or list(parsed)
-
-
-def is_same_arn(value: object, arn: str) -> bool:
-    """Whether a resource's own value is this ARN. A log group's may end in `:*`, which stands for its streams."""
-    return isinstance(value, str) and value.removesuffix(":*") == arn.removesuffix(":*")

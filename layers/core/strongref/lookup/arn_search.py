@@ -120,8 +120,8 @@ class ArnSearch:
         try:
             if resource_type.arn_property:
                 own_arn = self.property_of(resource, resource_type.arn_property)
-                if own_arn is not None:
-                    return arn_formats.is_same_arn(own_arn, str(arn))
+                if own_arn is not None:  # A log group's may end in `:*`, which stands for its streams.
+                    return str(own_arn).removesuffix(":*") == str(arn).removesuffix(":*")
             in_arn = arn_formats.properties_in_arn(resource_type, arn)
             if in_arn is not None:
                 pairs = [(self.property_of(resource, name), value) for name, value in in_arn.items()]

@@ -14,19 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from strongref.arns import Arn, is_arn
 from strongref.lookup.errors import MissingPropertyError
 from strongref.lookup.matching import parts_agree, unique_positions
-from strongref.lookup.overrides import STRATEGIES, ArnResource, Candidates, Identifier, Interpreted, NameSearch
+from strongref.lookup.overrides import STRATEGIES, Candidates, Identifier, Interpreted, NameSearch
 from strongref.lookup.query import LookupScope
 from strongref.lookup.resource_types import SEPARATOR, ResourceType, resource_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-@dataclass(frozen=True, slots=True)
-class WholeIdentifier:
-    """An identifier to read: that resource exists, or none does."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,7 @@ class ListSearch:
     likely: str | None = None  # a possible identifier, to read before the search
 
 
-Interpretation: TypeAlias = Identifier | Candidates | ArnResource | WholeIdentifier | ListSearch | NameSearch
+Interpretation: TypeAlias = Interpreted | ListSearch
 
 
 def interpret(
@@ -50,7 +43,7 @@ def interpret(
     """
     interpreted = by_override(resource_type, physical_id, known)
     if isinstance(interpreted, Candidates | Identifier) and _loses_region(physical_id, interpreted, scope):
-        return WholeIdentifier(physical_id)
+        return Candidates((physical_id,), {})
     if interpreted is not None:
         return interpreted
     if resource_type.is_composite:
@@ -84,7 +77,7 @@ def _interpret_composite(
     resource_type: ResourceType, physical_id: str, known: Mapping[str, str], scope: LookupScope
 ) -> Interpretation:
     if is_whole(resource_type, physical_id, known, scope):
-        return WholeIdentifier(physical_id)
+        return Candidates((physical_id,), {})
     if not unique_positions(resource_type, known):
         missing = [part for part in resource_type.identifier if part not in known]
         raise MissingPropertyError(resource_type.type_name, missing, resource_type.identifier)

@@ -124,7 +124,7 @@ def has_tags(resource: Resource, tags: Mapping[str, str]) -> bool:
 
 def misspelled(resource_type: ResourceType, names: Iterable[str]) -> tuple[str, str] | None:
     """A name that differs only in case from a property that the lookup needs, and the right spelling."""
-    required = (each.value_of for alternative in resource_type.required_inputs for each in alternative)
+    required = (value_of for alternative in resource_type.required_inputs for _, value_of in alternative)
     right = [*resource_type.identifier, *required]
     by_lower_case = {name.lower(): name for name in right}
     wrong = (name for name in names if name not in right and name.lower() in by_lower_case)

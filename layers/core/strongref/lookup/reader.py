@@ -146,13 +146,11 @@ def first_model(resource_type: ResourceType, known: Mapping[str, str]) -> dict[s
     """
     optional = resource_type.identifier if resource_type.optional_inputs is None else resource_type.optional_inputs
     model = {part: known[part] for part in optional if part in known}
-    alternatives = resource_type.required_inputs
-    if not alternatives:
-        return model
+    alternatives = resource_type.required_inputs or ((),)
     for alternative in alternatives:
-        if all(each.value_of in known for each in alternative):
-            return model | {each.name: known[each.value_of] for each in alternative}
-    missing = [each.value_of for each in alternatives[0] if each.value_of not in known]
+        if all(value_of in known for _, value_of in alternative):
+            return model | {name: known[value_of] for name, value_of in alternative}
+    missing = [value_of for _, value_of in alternatives[0] if value_of not in known]
     raise MissingPropertyError(resource_type.type_name, missing)
 
 

@@ -21,27 +21,15 @@ SEPARATOR = "|"
 
 
 @dataclass(frozen=True, slots=True)
-class ListInput:
-    """A property that a list handler requires, and the property that has its value: mostly that of the same name."""
-
-    name: str
-    value_of: str
-
-    @classmethod
-    def parse(cls, text: str) -> ListInput:
-        name, _, value_of = text.partition("=")
-        return cls(name, value_of or name)
-
-
-@dataclass(frozen=True, slots=True)
 class ResourceType:
     """How resources of a type are identified and found."""
 
     type_name: str  # as in `AWS::S3::Bucket`
     identifier: tuple[str, ...]  # the properties of the primary identifier, in order; dots lead into a property
     own: int | None = None  # the position of the part that is the resource's own, not its parent's; None if unknown
-    # what its list handler requires, as alternatives; empty if it requires nothing
-    required_inputs: tuple[tuple[ListInput, ...], ...] = ()
+    # what its list handler requires, as alternatives: each input with the property that has its value, often the one of
+    # the same name; empty if it requires nothing
+    required_inputs: tuple[tuple[tuple[str, str], ...], ...] = ()
     # further parts of the identifier that its list handler takes; None if no input is described
     optional_inputs: tuple[str, ...] | None = None
     name_property: str | None = None  # the property that has the resource's name, if there is one
@@ -98,13 +86,14 @@ def resource_type_of(type_name: str) -> ResourceType:
         known = {name.lower(): name for name in _lines()}
         close = get_close_matches(type_name.lower(), known, 1, 0.8)
         raise UnknownTypeError(type_name, [known[name] for name in close])
+    needs = ([text.partition("=") for text in alternative] for alternative in line.get("needs", ()))
     identifier = IDENTIFIERS.get(type_name, tuple(line["identifier"]))
     own = identifier.index(OWN[type_name]) if type_name in OWN else line.get("own")
     return ResourceType(
         type_name,
         identifier,
         own,
-        tuple(tuple(map(ListInput.parse, alternative)) for alternative in line.get("needs", ())),
+        tuple(tuple((name, value_of or name) for name, _, value_of in alternative) for alternative in needs),
         _optional(line, "takes"),
         line.get("name"),
         line.get("arn"),

@@ -10,7 +10,7 @@ from strongref.lookup import matching
 from strongref.lookup.arn_formats import arns_of_type
 from strongref.lookup.arn_search import ArnSearch
 from strongref.lookup.errors import AmbiguousError, MissingPropertyError, ResourceQueryError, UnrelatedArnError
-from strongref.lookup.identify import ListSearch, WholeIdentifier, interpret
+from strongref.lookup.identify import ListSearch, interpret
 from strongref.lookup.overrides import PARENT_AND_OWN, ArnResource, Candidates, Identifier, NameSearch, with_derived
 from strongref.lookup.query import LookupScope, ResourceQuery
 from strongref.lookup.reader import CloudControl, ResourceProbe, ResourceReader, Tagging
@@ -93,9 +93,6 @@ class ResourceSearch:
             return self._by_identifier(way.text)
         if isinstance(way, Candidates):
             return self._only(self._arns.confirm(way))
-        if isinstance(way, WholeIdentifier):
-            found = self._probe.get(way.text)
-            return self._only([found.identifier] if found else [])
         if isinstance(way, ListSearch):
             return self._in_list(way)
         return self._by_name_property(way.name) if isinstance(way, NameSearch) else self._by_arn_resource(way)
@@ -178,7 +175,8 @@ class ResourceSearch:
         if not resource_type.is_arn:
             return self._by_name_property(name)
         listed = self._arns.list_resources()
-        likely = [each for each in listed if self._may_be_named(each, name)]
+        arns = ((each, self._arn_identifier(each)) for each in listed)
+        likely = [each for each, arn in arns if arn and name in (arn.resource_id, arn.last_segment)]
         named = [each for each in likely if self._is_named(each, name)]
         found = [each.identifier for each in named]
         if not any(arn.resource_id == name for arn in map(self._arn_identifier, named) if arn):
@@ -206,10 +204,6 @@ class ResourceSearch:
                 return self._only([found.identifier])
         listed = [each.identifier for each in self._arns.list_resources()]
         return self._only([each for each in listed if resource_type.own_value(each) == name], len(listed))
-
-    def _may_be_named(self, resource: Resource, name: str) -> bool:
-        arn = self._arn_identifier(resource)
-        return arn is not None and name in (arn.resource_id, arn.last_segment)
 
     def _is_named(self, resource: Resource, name: str) -> bool:
         """Whether its name property has this value; if it has no such property, whether its ARN has the name."""
@@ -267,7 +261,7 @@ class ResourceSearch:
 
         Resources are read only if more properties are given than those that found them.
         """
-        used = {each.value_of for alternative in self._resource_type.required_inputs for each in alternative}
+        used = {value_of for alternative in self._resource_type.required_inputs for _, value_of in alternative}
         if not set(self._given) - used - set(self._resource_type.identifier):
             return found, ()
         self._arns.limit_reads(len(found))
