@@ -70,7 +70,7 @@ def exporting(scope: Construct, name: str, via: Channel | None) -> Iterator[Stac
         RefusedByCdkError: an importing stack is deployed earlier.
     """
     stack = top_of(_own(scope))
-    app, where = app_of(stack), _location(stack, name, via, is_own=True)
+    app, (where, _) = app_of(stack), location(CdkTarget(stack), via, (name,), is_own=True)
     others = {} if isinstance(via, CrossRegion) else app.exports.get(where, {})
     for other in others.values():
         if not same(other, stack):
@@ -98,7 +98,7 @@ def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -
         NotDeployedError: it is looked up, and the app's exporting stack was not deployed with it.
     """
     stack = _own(scope)
-    app, where, top = app_of(stack), _location(stack, name, via, is_own=False), top_of(stack)
+    app, top, (where, _) = app_of(stack), top_of(stack), location(CdkTarget(stack), via, (name,), is_own=False)
     others = list(app.exports.get(where, {}).values())
     for other in others:
         if same(other, top):
@@ -115,10 +115,6 @@ def importing(scope: Construct, name: str, via: Channel | None, *, weak: bool) -
     importers = app.imports.setdefault(where, {})
     importers[ref] = (stack, weak and importers.get(ref, (stack, True))[1])
     app.spelled.setdefault((ref, where), name)
-
-
-def _location(stack: aws_cdk.Stack, name: str, via: Channel | None, *, is_own: bool) -> ExportLocation:
-    return location(CdkTarget(stack), via, (name,), is_own=is_own)[0]
 
 
 def _deploy_first(first: aws_cdk.Stack, then: aws_cdk.Stack, name: str) -> None:

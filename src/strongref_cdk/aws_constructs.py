@@ -36,14 +36,8 @@ if TYPE_CHECKING:
     from strongref.untyped import Untyped
 
 
-Options = dict[str, Any]
-
 _LISTENERS: dict[str, elbv2.IApplicationListener] = {}
 """The listeners of imported load balancers, which the CDK does not return: by reference."""
-
-
-def _given(options: Options, **defaults: Any) -> Options:
-    return {**defaults, **options}
 
 
 def _key_of(at: ConstructPlace, obj: Untyped) -> kms.IKey | None:
@@ -52,7 +46,7 @@ def _key_of(at: ConstructPlace, obj: Untyped) -> kms.IKey | None:
 
 
 def _bucket(at: ConstructPlace, bucket: types.Bucket, **options: Any) -> s3.IBucket:
-    given = _given(options, bucket_name=bucket.bucket_name, region=at.region, account=at.account)
+    given = {"bucket_name": bucket.bucket_name, "region": at.region, "account": at.account, **options}
     return s3.Bucket.from_bucket_attributes(at.scope, at.id, bucket_arn=bucket.bucket_arn, **given)
 
 
@@ -81,16 +75,15 @@ def _path_of(role: iam.IRole) -> str | None:
 def _load_balancer(
     at: ConstructPlace, balancer: types.ApplicationLoadBalancer, **options: Any
 ) -> elbv2.IApplicationLoadBalancer:
-    given = _given(
-        options,
-        security_group_id=balancer.security_group.security_group_id,
-        load_balancer_dns_name=balancer.load_balancer_dns_name,
-        load_balancer_canonical_hosted_zone_id=balancer.load_balancer_canonical_hosted_zone_id,
-        security_group_allows_all_outbound=settings(balancer.security_group).get("allow_all_outbound"),
-    )
-    construct = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes(
-        at.scope, at.id, load_balancer_arn=balancer.load_balancer_arn, **given
-    )
+    made = {
+        "load_balancer_arn": balancer.load_balancer_arn,
+        "load_balancer_dns_name": balancer.load_balancer_dns_name,
+        "load_balancer_canonical_hosted_zone_id": balancer.load_balancer_canonical_hosted_zone_id,
+        "security_group_id": balancer.security_group.security_group_id,
+        "security_group_allows_all_outbound": settings(balancer.security_group).get("allow_all_outbound"),
+    }
+    of_attributes = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes
+    construct = of_attributes(at.scope, at.id, **{**made, **options})
     (group, *_) = construct.connections.security_groups
     _LISTENERS[reference(construct)] = LISTENER.construct(at.part("Listener"), balancer.listener, security_group=group)
     return construct
@@ -103,11 +96,6 @@ def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.I
     return (
         _ReplicatedTable(at, found, regions.split(",") if isinstance(regions, str) else regions) if regions else found
     )
-
-
-def _regions_of(table: dynamodb.ITable) -> str | None:
-    """The regions of its replicas that the CDK includes in grants."""
-    return ",".join(getattr(table, "regions", None) or []) or None
 
 
 def _of_primary(attribute: str) -> property:
@@ -132,11 +120,11 @@ class _ReplicatedTable(dynamodb.TableBase):  # type: ignore[misc]  # the CDK is 
 
 
 def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:
-    given = _given(options, **_environment(at, function.function_arn))
-    return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **given)
+    given = {"function_arn": function.function_arn, **_environment(at, function.function_arn), **options}
+    return lambda_.Function.from_function_attributes(at.scope, at.id, **given)
 
 
-def _environment(at: ConstructPlace, arn: object) -> Options:
+def _environment(at: ConstructPlace, arn: object) -> dict[str, Any]:
     """Whether CloudFormation can add permissions to a function: in another region it cannot, whatever the account."""
     known = Arn.parse(str(arn))
     region = at.region or (known and known.region)
@@ -149,7 +137,7 @@ def _function_in_vpc(at: ConstructPlace, function: types.FunctionInVpc, **option
     outbound = options.pop("security_group_allows_all_outbound", None)
     more = {} if outbound is None else {"allow_all_outbound": outbound}
     group = SECURITY_GROUP.construct(at.part("SecurityGroup"), function.security_group, **more)
-    return FUNCTION_WITH_ROLE.make(at, function, **_given(options, security_group=group))
+    return FUNCTION_WITH_ROLE.make(at, function, **{"security_group": group, **options})
 
 
 def _group_of_function(function: lambda_.IFunction) -> ec2.ISecurityGroup | None:
@@ -183,8 +171,9 @@ BUCKET = ConstructKind(types.Bucket, _bucket, get={"is_website": setting("is_web
 ENCRYPTED_BUCKET = BUCKET.wider_by(types.EncryptedBucket, encryption_key=_key_of)
 QUEUE = ConstructKind(types.Queue, maker(sqs.Queue.from_queue_attributes, "queue_arn", "queue_url", "queue_name"))
 ENCRYPTED_QUEUE = QUEUE.wider_by(types.EncryptedQueue, key_arn=lambda _, it: it.encryption_master_key.key_arn)
-_OF_TOPICS = {"content_based_deduplication": setting("content_based_deduplication", False)}
-TOPIC = ConstructKind(types.Topic, _topic, get=_OF_TOPICS)
+TOPIC = ConstructKind(
+    types.Topic, _topic, get={"content_based_deduplication": setting("content_based_deduplication", False)}
+)
 ENCRYPTED_TOPIC = TOPIC.wider_by(types.EncryptedTopic, key_arn=lambda _, it: it.master_key.key_arn)
 SECRET = ConstructKind(
     types.Secret,
@@ -199,14 +188,13 @@ HOSTED_ZONE = ConstructKind(
     needed=_at_deployment("zone_name"),
     plain=["zone_name"],
 )
-_OF_GROUPS = {
-    "allow_all_outbound": setting("allow_all_outbound", True),
-    "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
-}
 SECURITY_GROUP = ConstructKind(
     types.SecurityGroup,
     maker(ec2.SecurityGroup.from_security_group_id, "security_group_id"),
-    get=_OF_GROUPS,
+    get={
+        "allow_all_outbound": setting("allow_all_outbound", True),
+        "allow_all_ipv6_outbound": setting("allow_all_ipv6_outbound", False),
+    },
     needed=_at_deployment("allow_all_outbound"),
 )
 LISTENER = ConstructKind(
@@ -227,7 +215,10 @@ APPLICATION_LOAD_BALANCER = ConstructKind(
 TABLE = ConstructKind(
     types.Table,
     _table,
-    get={"grant_index_permissions": late_setting("_has_index", "indexes"), "replication_regions": _regions_of},
+    get={
+        "grant_index_permissions": late_setting("_has_index", "indexes"),
+        "replication_regions": lambda table: ",".join(getattr(table, "regions", None) or []) or None,
+    },
     needed=_at_deployment("grant_index_permissions"),
 )
 ENCRYPTED_TABLE = TABLE.wider_by(types.EncryptedTable, encryption_key=_key_of)

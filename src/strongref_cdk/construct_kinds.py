@@ -128,17 +128,14 @@ class ConstructKind(Generic[T]):
     def from_name(
         self, scope: Construct, name: str, *, region: str | None = None, account: str | None = None, **more: Any
     ) -> T:
-        """The construct of an existing resource, by its name or ID: the same each time. Nothing holds it.
+        """The construct of an existing resource, by its name or ID; otherwise as by its ARN.
 
         Args:
             scope: a construct in the stack that uses it.
             name: the end of its ARN, or a token.
             region: its region; the stack's own by default.
             account: its account; the stack's own by default.
-            **more: members that do not follow from its name; or options, as in `import_…`.
-
-        Raises:
-            ConstructError: the name is not valid, or a member is missing.
+            **more: members that do not follow from its name; or options.
         """
         with at(scope):
             stack, of = stack_of(scope), self.declared
