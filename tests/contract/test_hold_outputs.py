@@ -13,7 +13,7 @@ LONG = "E" * 254
 
 def named(logical_id: str, stack: str) -> str:
     """The name of the hold, in a stack."""
-    return hold_name(logical_id)["Fn::Sub"].replace("${AWS::StackName}", stack)
+    return str(hold_name(logical_id)["Fn::Sub"]).replace("${AWS::StackName}", stack)
 
 
 def test_an_output_exports_the_name_that_the_attribute_repeats() -> None:

@@ -148,6 +148,7 @@ def test_everything_that_is_wrong_is_reported_at_once_in_the_order_of_the_templa
         {"T${Name}": resource({"XRef": ref("A", {"Ref": "Name"})})},
         {"T${Name}": resource({"XRef": ref("A", {"Fn::Sub": "${Name}-network"})})},
         {"T${Name}": resource({"XRef": ref("Key${Name}")})},
+        {"T${Name}": resource({"XRef": ref("A", {"Ref": "Keys${Name}"})})},
         {"T${Name}": resource({"XRef": ref("A", "n", Consumer={"Fn::Join": ["", ["&{Name}"]]})})},
         {"T${Name}": resource({"XRef": ref("A")}, Condition="Is${Name}")},
     ],
@@ -163,13 +164,16 @@ def test_a_reference_in_a_loop_cannot_depend_on_the_loop(body: dict[str, Any]) -
         ({"Conditions": {"C": {"Fn::Equals": [ref("A"), "a"]}}}, "Conditions.C.Fn::Equals[0]"),
         ({"Parameters": {"P": {"Type": "String", "DefaultRef": ref("A")}}}, "Parameters.P.DefaultRef"),
         ({"Mappings": {"M": {"K": {"XRef": ref("A")}}}}, "Mappings.M.K.XRef"),
-        ({"Metadata": {"XRefs": [ref("A")]}}, "Metadata.XRefs"),
+        ({"Metadata": {"XRefs": [ref("A")]}}, "Metadata.XRefs[0]"),
         ({"Outputs": {"O": {"Value": 1, "Export": {"NameRef": ref("A")}}}}, "Outputs.O.Export.NameRef"),
         (template({"Fn::Transform": {"Name": "X", "Parameters": {"ARef": ref("A")}}}), "Parameters.ARef"),
         (template({"Fn::ForEach::X": ["X", ["a", ref("A")], {}]}), "Service.Properties.Fn::ForEach::X[1][1]"),
         (template(**{"Fn::ForEach::X": ["X", ref("A"), {}]}), "Fn::ForEach::X[1]"),
         (template(A=resource({}, CreationPolicy={"CountRef": ref("A")})), "A.CreationPolicy.CountRef"),
-        (template(A=resource({}, DependsOnRefs=[ref("A")])), "A.DependsOnRefs"),
+        (template(A=resource({}, DependsOnRefs=[ref("A")])), "A.DependsOnRefs[0]"),
+        (template(**{"Fn::ForEach::X": ["X", [ref("A")]]}), "Fn::ForEach::X[1][0]"),
+        (template({"V": {"Fn::If": [ref("A"), 1, 2]}}), "Service.Properties.V.Fn::If[0]"),
+        (template({"VRef": ref("A", {"Fn::Select": [0, ref("B")]})}), "VRef.From.Stack.Fn::Select[1]"),
     ],
 )
 def test_a_reference_where_none_works_is_reported(given: dict[str, Any], place: str) -> None:
@@ -184,6 +188,7 @@ def test_a_reference_where_none_works_is_reported(given: dict[str, Any], place: 
         ({"VpcId": {"Form": {"Stack": "a", "Name": "b"}}}, "VpcId", "VpcIdRef"),
         ({"SubnetIds": ["a", ref("A")]}, "SubnetIds[1]", "SubnetIdsRefs"),
         ({"Url": {"Fn::Sub": ["${Host}", {"Host": ref("A")}]}}, "Url.Fn::Sub[1].Host", "HostRef"),
+        ({"Url": {"Ref": ref("A")}}, "Url.Ref", "UrlRef"),
     ],
 )
 def test_a_reference_without_the_suffix_is_reported(properties: dict[str, Any], place: str, key: str) -> None:
@@ -191,6 +196,25 @@ def test_a_reference_without_the_suffix_is_reported(properties: dict[str, Any], 
     assert text == (
         f"Service.Properties.{place}: the key of a reference ends in Ref, and that of a list in Refs; write {key}"
     )
+
+
+@pytest.mark.parametrize(
+    ("argument", "problem"),
+    [
+        ({"From": {"Stack": "a", "Nmae": "b"}}, "From.Nmae: no such key (did you mean Name?)"),
+        ({"From": {"Stack": "a"}}, "From.Name: must be the name of an export"),
+        ({"From": {"Name": "a"}, "Shared": True}, "From.Stack: the exporting stack's name is missing"),
+    ],
+)
+def test_a_wrong_reference_among_the_arguments_of_a_function_is_reported(argument: object, problem: str) -> None:
+    assert f"V.Fn::Select[1].{problem}" in problems(template({"V": {"Fn::Select": [0, argument]}}))[0]
+
+
+@pytest.mark.parametrize("key", ["As", "Consumer", "Region", "SecureKeys"])
+def test_only_values_can_be_imported_to_be_exported_again(key: str) -> None:
+    given = {"As": "A", "Region": "us-east-1", key: {"Fn::Select": [0, ref("A")]}}
+    (text,) = problems(template(A=resource({}, Exports=given)))
+    assert text == f"A.Exports.{key}: must not be an imported value; write it out"
 
 
 def test_a_logical_id_that_is_needed_is_not_free() -> None:

@@ -226,7 +226,14 @@ def test_in_a_loop_an_export_depends_on_its_resource_by_a_function() -> None:
         ({"Ref": "Topic${Name}"}, {"Ref": {"Fn::Sub": "Topic${Name}"}}),
         ({"Fn::GetAtt": ["Topic${Name}", "Arn"]}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}),
         ({"Fn::GetAtt": "Topic${Name}.A.B"}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "A.B"]}),
-        ({"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}, {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]}),
+        *(
+            (each, each)
+            for each in (
+                {"Fn::GetAtt": [{"Fn::Sub": "Topic${Name}"}, "Arn"]},
+                {"Fn::GetAtt": {"Fn::Sub": "Topic${Name}.Arn"}},
+                {"Ref": {"Fn::Sub": ["${P}${Name}", {"P": "Topic"}]}},
+            )
+        ),
         (
             [{"Fn::Sub": ["${Name}-${A}", {"A": {"Ref": "Name"}}]}],
             [{"Fn::Sub": ["${Name}-${A}", {"A": {"Ref": "Name"}}]}],
@@ -243,6 +250,7 @@ def test_in_a_loop_values_have_its_variable_where_cloudformation_replaces_it(giv
     "given",
     [
         {"As": "T", "Region": {"Ref": "Name"}},
+        {"As": "T", "Consumer": {"Ref": "Team${Name}"}},
         {"As": "T", "Region": ["us-east-1", {"Fn::Sub": "${Name}"}], "Values": {"A": "x"}, "SecureKeys": ["A"]},
         {"Values": {"Fn::FindInMap": ["M", {"Ref": "Name"}, "Values"]}},
     ],
@@ -262,7 +270,8 @@ def test_in_a_loop_targets_may_depend_on_its_variable(given: dict[str, Any]) -> 
         ({**TEAM, "Values": {"A": {"B${Name}": "x"}}}, "Values.A.B${Name}"),
         ({**TEAM, "Values": {"A": ["x", "${Name}"]}}, "Values.A[1]"),
         ({**TEAM, "Values": {"A": {"Fn::Sub": "&{Name}"}}}, "Values.A.Fn::Sub"),
-        ({**TEAM, "Values": {"A": {"Fn::Sub": ["${B}", {"B": "${Name}"}]}}}, "Values.A.Fn::Sub[0].B"),
+        ({**TEAM, "Values": {"A": {"Ref": "Topic&{Name}"}}}, "Values.A.Ref"),
+        ({**TEAM, "Values": {"A": {"Fn::Sub": ["${B}", {"B": "${Name}"}]}}}, "Values.A.Fn::Sub[1].B"),
         ({"As": "T", "Consumer": {"Fn::Join": ["", ["a", "${Name}"]]}}, "Consumer.Fn::Join[1][1]"),
     ],
 )

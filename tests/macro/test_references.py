@@ -210,7 +210,10 @@ class TestConditions:
 
 def test_a_reference_is_an_argument_of_a_function() -> None:
     """One item of an imported list is what a property often needs."""
-    item = lambda node: {"Fn::Select": [0, node]}  # noqa: E731
+
+    def item(node: object) -> dict[str, object]:
+        return {"Fn::Select": [0, node]}
+
     given = template(
         {
             "A": item(ref("SubnetIds")),
@@ -218,6 +221,7 @@ def test_a_reference_is_an_argument_of_a_function() -> None:
             "Fn::SelectRefs": [1, ref("SubnetIds")],
             "C": {"Fn::Join": [",", ["a", ref("A"), {"Fn::If": ["In", ref("B"), "b"]}]]},
             "DRefs": [item({"Fn::Split": [",", ref("A")]}), ref("B")],
+            "ERef": {"Fn::Sub": ["${H}", {"HRef": ref("A")}]},
         }
     )
     ids = imports(given)
@@ -230,6 +234,7 @@ def test_a_reference_is_an_argument_of_a_function() -> None:
         "Fn::Select": [1, subnets],
         "C": {"Fn::Join": [",", ["a", a, {"Fn::If": ["In", get(conditional, "B"), "b"]}]]},
         "D": [item({"Fn::Split": [",", a]}), get(always, "B")],
+        "E": {"Fn::Sub": ["${H}", {"H": a}]},
     }
 
 
@@ -242,6 +247,11 @@ def test_a_reference_is_found_where_functions_are_evaluated(attribute: str) -> N
 
 def test_a_list_without_references_is_the_property() -> None:
     assert properties(template({"SubnetIdsRefs": []})) == {"SubnetIds": []}
+
+
+def test_a_reference_that_aliases_of_yaml_repeat_may_be_kept_in_the_metadata() -> None:
+    given = template({"XRef": ref("A")}) | {"Metadata": {"Network": ref("A")}}
+    assert transformed(given)["Metadata"] == given["Metadata"]
 
 
 class TestNotOurs:
@@ -257,6 +267,8 @@ class TestNotOurs:
             {"VpcRef": {"Ref": "Vpc"}},
             {"VpcRefs": ["vpc-1", {"Ref": "Vpc"}]},
             {"parentRefs": []},
+            {"SubnetRefs": [], "Subnet": "a"},
+            {"ServiceToken": "x", "SubnetRefs": [], "Document": {"OwnerRefs": []}, "Source": ref("A")},
             {"secretKeyRef": {"name": "a", "key": "b"}},
             {"Reference": {"From": {"Stack": "a"}}},
             {"Fn::ToJsonString": {"Stack": "a", "Name": "b", "From": {"Name": "c"}}},

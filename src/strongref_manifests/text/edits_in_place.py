@@ -54,6 +54,9 @@ class EditsInPlace:
 
     def replacement(self, change: Replacement) -> TextEdit:
         """A reference replaced in its place; comments within it come to stand above it."""
+        if change.path not in self._template.entries:  # the argument of a short form, which has no other in it
+            *above, name = change.path
+            change = Replacement(tuple(above), {name: change.value})
         entry = self._found(change.path).entry
         node = entry.node
         lead = self._lead(change.path)

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from strongref.macro.references import is_whole, references_in
+from strongref.macro.references import entries_in, is_reference, is_whole, stem
 from strongref.macro.template import mapped
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Scalar, line_of
 from strongref_manifests.text.template_writing import Bare, scalar
-from strongref_toolkit.json_values import keys_and_values
 
 if TYPE_CHECKING:
     from strongref.untyped import AnyJson
@@ -162,10 +161,13 @@ def _scalar_value(node: Scalar) -> object:
 
 def _has_references(node: AnyJson, path: Path) -> bool:
     """Whether there is something for the macro in what is merged into a map."""
-    if is_whole(node) or any(references_in(node)):
-        return True
-    inside = path[:1] == ("Resources",) and "Properties" not in path
-    return inside and any(at[-1] == "Exports" and "Properties" not in at for at, _ in keys_and_values(node))
+    outside = path[:1] == ("Resources",) and "Properties" not in path
+    return is_whole(node) or any(
+        is_whole(each)
+        or (stem(at[-1]) and is_reference(each))
+        or (outside and at[-1] == "Exports" and "Properties" not in at)
+        for at, each in entries_in(node)
+    )
 
 
 def json_text(node: object, indent: str | None = None) -> str:

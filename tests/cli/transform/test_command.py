@@ -212,6 +212,14 @@ def test_a_loop_is_counted_and_has_no_short_forms_that_do_not_exist(
     assert not re.search("!(ForEach|ToJsonString)", written.out)
 
 
+def test_a_reference_is_the_whole_argument_of_a_short_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "base64.yaml"
+    data = "UserData: !Base64 {From: {Stack: n, Name: X}} # of the network"
+    file.write_text(f"Resources:\n  A:\n    Type: T\n    Properties:\n      {data}\n")
+    assert cli.main(["transform", str(file)]) == 0
+    assert re.search("UserData: {Fn::Base64: !GetAtt Imports.*X} # of the network", capsys.readouterr().out)
+
+
 def test_a_check_writes_nothing(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["transform", str(file), "--check"]) == 0
     assert capsys.readouterr().out == ""

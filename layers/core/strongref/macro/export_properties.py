@@ -20,8 +20,8 @@ from strongref.macro.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from strongref.macro.loops import SUB, in_sub, mentions, unreplaced
-from strongref.macro.references import as_sent
+from strongref.macro.loops import in_sub, mentions, unreplaced
+from strongref.macro.references import as_sent, entries_in
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
 from strongref.macro.template import Node, Path, SharedProperties, described, is_function
 
@@ -58,12 +58,14 @@ def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[Templat
     at = (*resource, "Exports")
     several = isinstance(found.given, list)
     problems = list(_unreplaced((*resource, "Condition"), found.condition, found.loops, "use one condition for all"))
-    problems += _unreplaced(resource, {SUB: found.logical_id}, found.loops, "write $ in place of &, as !Sub needs it")
+    wrong = [each for each in found.loops if f"&{{{each}}}" in found.logical_id]
+    problems += [LoopTextError(resource, each, "write $ in place of &, as !Sub needs it") for each in wrong]
     made = []
     for number, written in enumerate(found.given if several else [found.given]):
         where = (*at, number) if several else at
         given = in_sub(written, found.loops)
-        new = list(_unreplaced(where, given, found.loops, _SUB_HINT)) or list(_problems(where, given, found.loops))
+        new = [*_unreplaced(where, given, found.loops, _SUB_HINT), *_imported(where, given)]
+        new = new or list(_problems(where, given, found.loops))
         problems += new
         if not new:
             prefix = f"{given[AS]}." if AS in given else ""
@@ -124,11 +126,17 @@ def _problems(path: Path, given: Node, loops: tuple[str, ...]) -> Iterator[Templ
         yield from _check((*path, SECURE), lambda _, given: _secured(given, keys), SECURE, values)
 
 
+def _imported(path: Path, given: Node) -> Iterator[TemplateError]:
+    """What must be known before anything is imported."""
+    for key in given if isinstance(given, Mapping) else ():
+        if key in _RULES and any(isinstance(each, ImportPlaceholder) for _, each in entries_in([given[key]])):
+            yield BadPropertyError((*path, key), "must not be an imported value; write it out")
+
+
 def _unreplaced(path: Path, node: Node, loops: tuple[str, ...], hint: str) -> Iterator[TemplateError]:
     """Where a variable would stay as it is, and be exported so."""
     for variable in loops:
-        found = unreplaced(node, variable)
-        yield from (LoopTextError((*path, *(below if below != (SUB,) else ())), variable, hint) for below in found)
+        yield from (LoopTextError((*path, *below), variable, hint) for below in unreplaced(node, variable))
 
 
 def _same_in_every_iteration(path: Path, given: Mapping[str, Node], loops: tuple[str, ...]) -> Iterator[TemplateError]:

@@ -18,7 +18,7 @@ from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
-from strongref.macro.loops import FOR_EACH, SUB, in_sub, named
+from strongref.macro.loops import FOR_EACH, SUB, in_sub
 from strongref.macro.template import IF, NO_VALUE, is_function, make_id
 
 if TYPE_CHECKING:
@@ -163,27 +163,29 @@ def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
 
     `DependsOn` takes no resource with a condition, and no variable of a loop. A function in the metadata does.
     """
-    apart = {part.found.logical_id: part.found for part in group if not any(_refers(each, part) for each in group)}
+    resources = {part.found.logical_id: part.found for part in group}
+    used = {name for name in resources for part in group if _refers(part.values, name)}
+    apart = {name: found for name, found in resources.items() if name not in used}
     plain = [name for name, found in apart.items() if not found.condition and not found.loops]
     others = {name: in_sub({"Ref": name}, found.loops) for name, found in apart.items() if name not in plain}
     perhaps = [{IF: [when, ref, NO_VALUE]} if (when := apart[name].condition) else ref for name, ref in others.items()]
     return {**({"DependsOn": plain} if plain else {}), **({"Metadata": {"Exports": perhaps}} if perhaps else {})}
 
 
-def _refers(part: ExportPart, to: ExportPart) -> bool:
+def _refers(node: Node, logical_id: str) -> bool:
     """Whether a value depends on a resource under all conditions."""
-    return _names(part.values, to.found.logical_id)
-
-
-def _names(node: Node, logical_id: str) -> bool:
     if isinstance(node, list):
-        return any(_names(item, logical_id) for item in node)
+        return any(_refers(item, logical_id) for item in node)
     if not isinstance(node, Mapping) or IF in node:
         return False
-    given = node.get(SUB)
-    text = str(given[0] if isinstance(given, list) and given else given)
-    in_text = any(f"${{{logical_id}{end}" in text for end in ("}", "."))
-    return in_text or named(node) == logical_id or any(_names(below, logical_id) for below in node.values())
+    first, text = (given[0] if isinstance(given, list) and given else given for given in (_named(node), node.get(SUB)))
+    in_text = any(f"${{{logical_id}{end}" in str(text) for end in ("}", "."))
+    is_named = first == {SUB: logical_id} or str(first).partition(".")[0] == logical_id
+    return in_text or is_named or any(_refers(below, logical_id) for below in node.values())
+
+
+def _named(node: Mapping[str, Node]) -> Node:
+    return node.get("Ref", node.get("Fn::GetAtt"))
 
 
 def hold_outputs(template: Template, made: Sequence[MacroExport]) -> list[Addition]:

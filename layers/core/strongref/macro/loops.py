@@ -26,8 +26,11 @@ def loop(key: str, node: Node) -> Mapping[str, Node] | None:
 
 def mentions(node: Node, variable: str) -> bool:
     """Whether a value depends on the variable of a loop; keys of maps do not count."""
-    pattern = _in_text(variable)
-    return any(text == variable if is_ref else pattern.search(text) for is_ref, text in _texts(node))
+    if isinstance(node, str):
+        return bool(_in_text(variable).search(node))
+    if isinstance(node, Mapping):
+        return node.get("Ref") == variable or any(mentions(below, variable) for below in node.values())
+    return isinstance(node, list | tuple) and any(mentions(item, variable) for item in node)
 
 
 def in_sub(node: Node, variables: Collection[str]) -> Node:
@@ -36,23 +39,15 @@ def in_sub(node: Node, variables: Collection[str]) -> Node:
         return [in_sub(item, variables) for item in node]
     if not isinstance(node, Mapping):
         return node
-    name = named(node)
-    if not is_function(node) or not any(_in_text(each).search(name) for each in variables):
+    given = node.get("Ref", node.get("Fn::GetAtt")) if is_function(node) else None
+    name, *attribute = given if isinstance(given, list) and given else [given]
+    if not isinstance(name, str) or not any(f"${{{each}}}" in name for each in variables):
         return {key: in_sub(below, variables) for key, below in node.items()}
     if "Ref" in node:
         return {"Ref": {SUB: name}}
-    given = node["Fn::GetAtt"]
-    attribute = given[1:] if isinstance(given, list) else [given[len(name) + 1 :]]
+    if isinstance(given, str):
+        name, *attribute = name.split(".", 1)
     return {"Fn::GetAtt": [{SUB: name}, *attribute]}
-
-
-def named(node: Mapping[str, Node]) -> str:
-    """The logical ID, or the variable, that a `Ref` or an `Fn::GetAtt` names; empty for anything else."""
-    given = node.get("Ref", node.get("Fn::GetAtt", ""))
-    if isinstance(given, str) and "Ref" not in node:
-        return given.partition(".")[0]
-    first = given[0] if isinstance(given, list) and given else given
-    return str(first.get(SUB, "") if isinstance(first, Mapping) else first)
 
 
 def unreplaced(node: Node, variable: str, path: Path = ()) -> Iterator[Path]:
@@ -69,7 +64,7 @@ def unreplaced(node: Node, variable: str, path: Path = ()) -> Iterator[Path]:
                 text, *more = below if isinstance(below, list) and below else [below]
                 if f"&{{{variable}}}" in str(text):
                     yield at
-                yield from unreplaced(more, variable, at)
+                yield from unreplaced([None, *more], variable, at)
             elif body := loop(key, below):
                 yield from unreplaced(below[1], variable, (*at, 1))
                 yield from unreplaced_in(body, variable, (*at, 2))
@@ -87,18 +82,3 @@ def unreplaced_in(body: Mapping[str, Node], variable: str, path: Path = ()) -> I
 
 def _in_text(variable: str) -> re.Pattern[str]:
     return re.compile(rf"[$&]\{{{re.escape(variable)}\}}")
-
-
-def _texts(node: Node) -> Iterator[tuple[bool, str]]:
-    """Each text, and whether it is the argument of a `Ref`."""
-    if isinstance(node, str):
-        yield False, node
-    elif isinstance(node, Mapping):
-        for key, below in node.items():
-            if key == "Ref":
-                yield True, str(below)
-            else:
-                yield from _texts(below)
-    elif isinstance(node, list | tuple):
-        for item in node:
-            yield from _texts(item)

@@ -60,31 +60,33 @@ def is_reference(node: Node) -> bool:
     if choice := branches(node):
         return is_reference(choice[1]) or is_reference(choice[2])
     if is_function(node):
-        return any(map(_has_whole, node.values()))
+        return any(is_whole(each) or (stem(at[-1]) and is_reference(each)) for at, each in entries_in(node))
     return isinstance(node, Mapping) and (FROM in node or _misspelled_from(node) is not None or _has_no_from(node))
 
 
 def is_whole(node: Node) -> bool:
     """Whether this is a reference under any key: it says both the stack and the name."""
-    if not isinstance(node, Mapping) or "ServiceToken" in node:
-        return False
-    origin = node.get(FROM if FROM in node else str(_misspelled_from(node)))
-    return isinstance(origin, Mapping) and {"stack", "name"} <= {str(key).lower() for key in origin}
+    return isinstance(node, Mapping) and {"stack", "name"} <= {str(key).lower() for key in _origin(node)}
 
 
-def references_in(node: Node) -> Iterator[Path]:
-    """The paths of all references in something."""
-    for step, below in node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ():
-        if is_whole(below) or (stem(step) and is_reference(below)):
-            yield (step,)
-        else:
-            yield from ((step, *path) for path in references_in(below))
+def is_argument(node: Node) -> bool:
+    """Whether this argument of a function is a reference, which may be wrong."""
+    if not isinstance(node, Mapping) or not set(node) <= {FROM, *OPTIONS}:
+        return is_whole(node)
+    return bool({"Stack", NAME} & set(_origin(node)))
 
 
-def _has_whole(node: Node) -> bool:
-    if isinstance(node, list):
-        return any(map(_has_whole, node))
-    return any(map(_has_whole, node.values())) if is_function(node) else is_whole(node)
+def entries_in(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """Everything in a value, with the path that leads to it."""
+    steps = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ()
+    for step, inside in steps:
+        yield (*path, step), inside
+        yield from entries_in(inside, (*path, step))
+
+
+def _origin(node: Mapping[str, Node]) -> Mapping[str, Node]:
+    found = node.get(FROM if FROM in node else str(_misspelled_from(node)))
+    return found if isinstance(found, Mapping) else {}
 
 
 def parse(path: Path, given: Mapping[str, Node]) -> tuple[TemplateReference | None, list[TemplateError]]:
@@ -158,8 +160,8 @@ def _misspelled_from(node: Mapping[str, Node]) -> str | None:
     """
     if FROM in node:
         return None
-    for key, below in node.items():
-        ours = isinstance(below, Mapping) and not is_function(below) and {each.lower() for each in map(str, below)}
+    for key, value in node.items():
+        ours = isinstance(value, Mapping) and not is_function(value) and {each.lower() for each in map(str, value)}
         distinctive = {"stack"} if key == "from" else {"stack", "name"}
         if ours and ours & distinctive and get_close_matches(str(key).lower(), [FROM.lower()], 1, 0.75):
             return str(key)

@@ -22,15 +22,17 @@ from strongref.macro.references import (
     ONE,
     TemplateReference,
     branches,
+    entries_in,
+    is_argument,
     is_reference,
     is_whole,
     parse,
-    references_in,
     stem,
 )
 from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function
 
 TRANSFORM = "Fn::Transform"
+TOKEN = "ServiceToken"  # noqa: S105 (a property)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,11 @@ class TemplateScan:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Where the scan is: the conditions that apply, and the variables of the loops around it."""
+    """Where the scan is."""
 
-    when: When = ALWAYS
-    loops: tuple[str, ...] = ()
+    when: When = ALWAYS  # the conditions that apply
+    loops: tuple[str, ...] = ()  # the variables of the loops around it
+    is_custom: bool = False  # whether the resource is a custom one, whose properties only its function knows
 
     def under(self, condition: object, *, true: bool = True) -> _Context:
         return replace(self, when=self.when.also(condition, true=true)) if isinstance(condition, str) else self
@@ -105,9 +108,12 @@ class _Scanner(TemplateScan):
                 self._no_part(below, path)
             elif isinstance(below, Mapping):
                 self._member(below, (*path, key), around)
+            else:
+                self.outside({key: below}, path)
 
     def _member(self, given: Mapping[str, Node], path: Path, around: _Context) -> None:
-        within = around.under(given.get("Condition"))
+        is_custom = TOKEN in properties if isinstance(properties := given.get("Properties"), Mapping) else False
+        within = replace(around.under(given.get("Condition")), is_custom=is_custom)
         read = _EVALUATED[str(path[0])]
         self._map({key: below for key, below in given.items() if key in read}, path, within)
         left = {key: below for key, below in given.items() if key not in read}
@@ -119,8 +125,9 @@ class _Scanner(TemplateScan):
         self.outside(left, path)
 
     def outside(self, node: Node, path: Path) -> None:
-        """Report the references where none works."""
-        self.problems.extend(MisplacedError((*path, *at)) for at in references_in(node))
+        """Report the references where none works. Under a plain key, a reference may be there for aliases of YAML."""
+        found = [at for at, each in entries_in(node) if is_whole(each) and (stem(at[-1]) or not _is_plain(at[-1]))]
+        self.problems.extend(MisplacedError((*path, *at)) for at in found)
 
     def inside(self, node: Node, path: Path, around: _Context) -> None:
         """Scan a value at or below a resource's properties."""
@@ -129,16 +136,16 @@ class _Scanner(TemplateScan):
                 self.inside(item, (*path, number), around)
         elif choice := branches(node):
             self._chosen(choice, path, around, self._argument)
-        elif is_whole(node):
-            key = next(step for step in reversed(path) if isinstance(step, str))
-            self.problems.append(MissingSuffixError(path, f"{key}{ONE if path[-1] == key else MANY}"))
+        elif is_whole(node) and not around.is_custom:
+            key = next(str(step) for step in reversed(path) if _is_plain(step))
+            self.problems.append(MissingSuffixError(path, f"{key}{MANY if isinstance(path[-1], int) else ONE}"))
         elif isinstance(node, Mapping):
             self._map(node, path, around)
 
     def _map(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
         for key, below in node.items():
             named = stem(key)
-            if named and (is_reference(below) or (below == [] and named[1] and key[0].isupper())):
+            if named and (is_reference(below) or (below == [] and named[1] and _is_property(key, node, around))):
                 becomes, many = named
                 self._reference(node, (*path, key), becomes, below, around, many=many)
             elif (body := loop(key, below)) is not None:
@@ -156,7 +163,7 @@ class _Scanner(TemplateScan):
         if isinstance(node, list):
             for number, item in enumerate(node):
                 self._argument(item, (*path, number), around)
-        elif is_whole(node):
+        elif is_argument(node):
             self._parsed(node, path, around)
         else:
             self.inside(node, path, around)
@@ -206,10 +213,12 @@ class _Scanner(TemplateScan):
         around: _Context,
         take: Callable[[Node, Path, _Context], None],
     ) -> None:
+        self.outside({0: choice[0]}, (*path, IF))
         for number, true in ((1, True), (2, False)):
             take(choice[number], (*path, IF, number), around.under(choice[0], true=true))
 
     def _parsed(self, node: Mapping[str, Node], path: Path, around: _Context) -> None:
+        self.outside(node, path)
         for variable in around.loops:
             if mentions([node, sorted(around.when.holds)], variable):
                 self.problems.append(LoopError(path, variable))
@@ -235,6 +244,16 @@ class _Scanner(TemplateScan):
         if MACRO in names:
             self.problems.append(PartError((*path, TRANSFORM)))
         self.outside(given, (*path, TRANSFORM))
+
+
+def _is_plain(step: str | int) -> bool:
+    """Whether this is a key of a map, and not of a function."""
+    return isinstance(step, str) and step != "Ref" and not step.startswith("Fn::")
+
+
+def _is_property(key: str, siblings: Mapping[str, Node], around: _Context) -> bool:
+    """Whether a list without references must be one of AWS's properties: none of these ends so."""
+    return key[:1].isupper() and key.removesuffix(MANY) not in siblings and not around.is_custom
 
 
 def _several_of(path: Path) -> str:
