@@ -490,11 +490,12 @@ def across(use: Use, when: str) -> tuple[Counter[str], dict[str, str]]:
 
 
 def ways(use: Use) -> list[str]:
-    """At deployment, another app differs where it has to pass options."""
+    """At deployment, another app differs where it has to pass options: the kind's are tried once."""
     if use.only_now or KINDS[use.kind].only_now:
         return [NOW]
-    has_options = (KINDS[use.kind].later or use.later) and not use.only_together
-    return [NOW, TOGETHER, *([LATER] if has_options else [])]
+    is_first = use is next(each for each in USES if each.kind == use.kind)
+    has_options = use.later or (is_first and KINDS[use.kind].later)
+    return [NOW, TOGETHER, *([LATER] if has_options and not use.only_together else [])]
 
 
 COMPARED = [(use, when) for use in USES for when in ways(use)]
