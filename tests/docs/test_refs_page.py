@@ -14,7 +14,7 @@ from strongref_manifests.refs.config import load
 from strongref_manifests.refs.manifests import ManifestObjects, objects_in
 from strongref_manifests.refs.manifests_writing import PlacedEdit, rewritten
 from strongref_manifests.refs.resolution import Condition, ReferenceResolver
-from strongref_manifests.refs.wiring import KEYS, parse_stack_reference
+from strongref_manifests.refs.wiring import OF_EXPORT, parse_stack_reference
 from strongref_manifests.text.manifests import read
 from tests.support.documents import ROOT, blocks, names_in, rows
 from tests.support.refs_errors import GENERATOR
@@ -46,7 +46,7 @@ def test_the_documented_grammar_is_understood() -> None:
     ]
     assert given[0] == {"name": "web"}
     section = TEXT[TEXT.index("\n## The grammar\n") : TEXT.index("\n## Where objects are read\n")]
-    assert all(f"`{key}`" in section or f"{key}: " in section for key in KEYS)
+    assert all(f"`{key}`" in section or f"{key}: " in section for key in OF_EXPORT)
 
 
 def test_the_example_is_the_one_that_is_shown() -> None:
@@ -68,7 +68,7 @@ def test_what_the_example_becomes_is_what_is_shown() -> None:
     (found,) = objects_in(manifest)
     outcome = resolver.resolve(found.content)
     assert outcome.problems == ()
-    assert block("yaml resolved") == rewritten(manifest, [PlacedEdit(1, (), edit) for edit in outcome.edits]).text
+    assert block("yaml resolved") == rewritten(manifest, [PlacedEdit(1, (), edit) for edit in outcome.edits])[0]
 
 
 def test_the_documented_condition_is_the_one_that_is_printed() -> None:

@@ -140,7 +140,7 @@ def _by_hook() -> StrongRefError:
 def _unwritable() -> StrongRefError:
     manifest = read("app/link.yaml", b"kind: VPCLink\nspec:\n  subnetRefs: &subnets [{from: {name: a}}]\n")
     edit = Edit(("spec",), "subnetRefs", "subnetIDs", ("subnet-1",))
-    ((_, error),) = rewritten(manifest, [PlacedEdit(1, (), edit, "VPCLink default/orders")]).problems
+    ((_, error),) = rewritten(manifest, [PlacedEdit(1, (), edit, "VPCLink default/orders")])[1]
     return error
 
 

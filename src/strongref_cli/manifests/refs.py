@@ -135,11 +135,9 @@ def _attempt(manifests: Sequence[Manifest], resolver: ReferenceResolver) -> _Att
             if outcome.condition:
                 attempt.conditions.append((found, outcome.subject, outcome.condition))
         attempt.filled += len(placed)
-        written = rewritten(manifest, placed)
-        attempt.texts.append(written.text)
-        attempt.failures += [
-            f"{location(manifest.file, change.document)}: {error}" for change, error in written.problems
-        ]
+        text, problems = rewritten(manifest, placed)
+        attempt.texts.append(text)
+        attempt.failures += [f"{location(manifest.file, change.document)}: {error}" for change, error in problems]
     return attempt
 
 

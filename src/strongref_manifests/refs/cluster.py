@@ -48,6 +48,9 @@ _NAMESPACE = re.compile(rf"(?=.{{1,63}}\Z){_LABEL}")
 PAGE = 500
 """Objects in one answer to a list, as for kubectl (its --chunk-size)."""
 
+TIMEOUTS = 5.0, 30.0
+"""Seconds to wait for a connection, and for each part of an answer."""
+
 TRIES = 4
 """Of a request that the API asks callers to repeat later (429, 503)."""
 
@@ -157,15 +160,10 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.server = connection.server
         self._discover(
             lambda: super(ClusterApi, self).__init__(connection.client, cache_file=_NO_CACHE), "list API groups"
         )
-
-    @property
-    def server(self) -> str:
-        """The cluster's address."""
-        return self._connection.server
 
     def find(self, group: str, kind: str) -> Resource:
         """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
@@ -210,8 +208,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
             return {}  # Discovery reads it first. Nothing here needs it, and not every caller may read it.
         asked = params.pop("asked", None) or _discovery(path)
         answered_as = params.pop("serializer", ResourceInstance)
-        timeouts = self._connection.timeouts
-        send = partial(super().request, method, path, body, serialize=False, _request_timeout=timeouts, **params)
+        send = partial(super().request, method, path, body, serialize=False, _request_timeout=TIMEOUTS, **params)
         answer = self._send(asked, send)
         for _ in range(TRIES - 1):
             seconds = re.fullmatch("[0-9]{1,9}", answer.headers.get("Retry-After", "").strip())

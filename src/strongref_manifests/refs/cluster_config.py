@@ -27,9 +27,6 @@ from strongref_toolkit.json_values import mapping
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-TIMEOUTS = 5.0, 30.0
-"""Seconds to wait for a connection, and for each part of an answer."""
-
 _SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod (Kubernetes: Accessing the API from a Pod)."""
 
@@ -44,7 +41,6 @@ class Connection:
     server: str  # its address, without a password that the kubeconfig may have in it
     namespace: str | None  # of the context, or of the pod; None if it has none
     client: Any  # a `kubernetes.client.ApiClient`
-    timeouts: tuple[float, float] = TIMEOUTS  # as `TIMEOUTS`
 
 
 class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the client has no types
@@ -67,15 +63,12 @@ class CheckedConfiguration(client.Configuration):  # type: ignore[misc]  # the c
         return found
 
 
-def connect(
-    kubeconfig: str | None = None, context: str | None = None, timeouts: tuple[float, float] = TIMEOUTS
-) -> Connection:
+def connect(kubeconfig: str | None = None, context: str | None = None) -> Connection:
     """The cluster of a kubeconfig's context or, in a pod without a kubeconfig, the pod's own.
 
     Args:
         kubeconfig: a file; by default those of KUBECONFIG, or `~/.kube/config`.
         context: one of its contexts; by default the current one.
-        timeouts: as `TIMEOUTS`.
 
     Raises:
         ClusterConfigError: there is no such file or context, or it is not valid.
@@ -83,7 +76,7 @@ def connect(
     files = kubeconfig or os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
     exists = any(Path(each).expanduser().is_file() for each in files.split(os.pathsep) if each)
     if not exists and not kubeconfig and not context and os.environ.get(_SERVICE_HOST):
-        return _connection("the pod's service account", _pod_namespace(), config.load_incluster_config, timeouts)
+        return _connection("the pod's service account", _pod_namespace(), config.load_incluster_config)
     if not exists:
         raise ClusterConfigError(f"there is no kubeconfig {files}")
     contexts, current = run_client(files, lambda: _contexts(files), _invalid(files))
@@ -92,7 +85,7 @@ def connect(
         which = f"has no context {chosen}" if chosen else "has no current context"
         raise ClusterConfigError(f"kubeconfig {files} {which}; it has {some(contexts) or 'none'}")
     load = partial(config.load_kube_config, files, chosen)
-    return _connection(f"context {chosen} in {files}", contexts[chosen], load, timeouts)
+    return _connection(f"context {chosen} in {files}", contexts[chosen], load)
 
 
 def run_client(whose: str, run: Callable[[], T], otherwise: str = "") -> T:
@@ -143,9 +136,7 @@ def quiet() -> Iterator[list[str]]:
         root.handlers = others
 
 
-def _connection(
-    whose: str, namespace: str | None, load: Callable[..., object], timeouts: tuple[float, float]
-) -> Connection:
+def _connection(whose: str, namespace: str | None, load: Callable[..., object]) -> Connection:
     settings = CheckedConfiguration()
     settings.whose = whose
     run_client(whose, lambda: load(client_configuration=settings), _invalid(whose))
@@ -154,7 +145,7 @@ def _connection(
     once_more = Retry(total=1, read=0, other=0, backoff_factor=0.1, respect_retry_after_header=False)
     # The API never redirects: a redirect leads to a login page.
     pool.urlopen = partial(pool.urlopen, redirect=False, retries=once_more)
-    return Connection(re.sub("//.*@", "//", str(settings.host)), namespace, api_client, timeouts)
+    return Connection(re.sub("//.*@", "//", str(settings.host)), namespace, api_client)
 
 
 def _invalid(whose: str) -> str:

@@ -15,6 +15,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from strongref.contract.properties import Property, Table, string
 from strongref.errors import BadRequestError
 from strongref_manifests.refs.base import ACK_GROUPS, CombinedShapes, Field, FieldReference, FieldShape, Generator, Kind
+from strongref_manifests.refs.crds import CrdShapes
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
 from strongref_manifests.refs.models import ApiModel, entry, service_model
 from strongref_manifests.refs.names import camel, is_many, lower_camel, reference_name
@@ -25,7 +26,7 @@ from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref_manifests.refs.base import FieldShapes
-    from strongref_manifests.refs.crds import Crds
+    from strongref_manifests.refs.crds import Specs
 
 _HOOKS = ("references_pre_resolve", "references_post_resolve")
 """Of a kind: the controller's own code, in addition to the generated code for its references (`references.go.tpl`)."""
@@ -59,7 +60,7 @@ _REFERENCES = {
 """`aws-controllers-k8s/code-generator`, `pkg/config/field.go`, `ReferencesConfig`. Newer keys are ignored."""
 
 
-def load(text: str, source: str, service: str | None = None, crds: Crds | None = None) -> Generator:
+def load(text: str, source: str, service: str | None = None, crds: Specs | None = None) -> Generator:
     """Read a generator.yaml.
 
     Entries unrelated to references are ignored. Whether a field is a list is looked up in its kind's CRD, then in the
@@ -71,7 +72,7 @@ def load(text: str, source: str, service: str | None = None, crds: Crds | None =
         source: the file's path, for errors and for the service.
         service: of the controller, or its API group. By default the file's `controller_name`, the X of a folder
             `X-controller` above it, or of its name `X.yaml`.
-        crds: CRDs of the controller's kinds, or of some of them.
+        crds: what CRDs say of the controller's kinds, or of some of them.
 
     Raises:
         GeneratorError: the file is not valid; names the entry and its line.
@@ -82,8 +83,8 @@ def load(text: str, source: str, service: str | None = None, crds: Crds | None =
     its = _service(document, source) if service is None else _given(service)
     names = mapping(document.get("sdk_names"))
     model = service_model(its, *(str(names[key]) for key in ("model_name", "package_name") if names.get(key)))
-    known = [each for each in (crds and crds.of(its + ACK_GROUPS), model and ApiModel(model, document)) if each]
-    reader = _Reader(its, source, CombinedShapes(*known))
+    known = [ApiModel(model, document)] if model else []
+    reader = _Reader(its, source, CombinedShapes(CrdShapes(crds or {}, its + ACK_GROUPS), *known))
     return Generator(its, source, tuple(reader.kinds(document)))
 
 

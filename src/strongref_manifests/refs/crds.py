@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-from strongref_manifests.refs.base import Field, FieldShape, FieldShapes, Generator, Manifest
+from strongref_manifests.refs.base import Field, FieldShape, Generator, Manifest
 from strongref_manifests.refs.errors import GeneratorError
 from strongref_manifests.refs.names import camel, is_same, plural
 from strongref_manifests.text.styles import is_plain
 from strongref_toolkit.json_values import mapping
-
-CRD_KIND = "CustomResourceDefinition"
 
 Schema = dict[str, Any]
 
@@ -28,30 +26,23 @@ _RULE = """\
 """
 
 
-class Crds:
-    """The fields of the kinds that CRDs describe (`spec.versions[].schema.openAPIV3Schema`), in the stored version.
+Specs: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Any]]"
+"""The schema of each kind's `spec`, by the kind's API group and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrdShapes:
+    """The fields of one API group's kinds, as `base.FieldShapes`.
 
     A CRD does not say that a field with a reference is required, since its reference can replace it (ACK's controllers
     check that themselves). So `required` is not known here.
     """
 
-    def __init__(self, documents: Iterable[tuple[str, Manifest]]) -> None:
-        """Take the file and the content of each; `GeneratorError` if one is not a CRD, or has no schema."""
-        self._specs = dict(_spec(source, document) for source, document in documents)
-
-    def of(self, group: str) -> FieldShapes:
-        """The kinds of one API group; other groups may have kinds of the same name."""
-        return _Group({kind: spec for (its, kind), spec in self._specs.items() if its == group})
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The fields of one API group's kinds, as `base.FieldShapes`."""
-
-    specs: Mapping[str, Mapping[str, Any]]  # the schema of each kind's `spec`
+    specs: Specs  # of any groups
+    group: str
 
     def shape(self, kind: str, path: Sequence[str]) -> FieldShape | None:
-        node: Mapping[str, Any] = self.specs.get(camel(kind), {})
+        node: Mapping[str, Any] = self.specs.get((self.group, camel(kind)), {})
         names: list[str] = []
         lists: list[bool] = []
         map_at: int | None = None
@@ -68,7 +59,7 @@ class _Group:
         return FieldShape(tuple(names), many=lists[-1], map_at=map_at, spelled=True, lists=tuple(lists[:-1]))
 
     def lacks(self, kind: str, path: Sequence[str]) -> bool:
-        return camel(kind) in self.specs and self.shape(kind, path) is None
+        return (self.group, camel(kind)) in self.specs and self.shape(kind, path) is None
 
 
 def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
@@ -83,9 +74,8 @@ def _structure(node: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
             return node, below_map
 
 
-def _spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:
-    if document.get("kind") != CRD_KIND:
-        raise GeneratorError(source, "kind", f"must be {CRD_KIND}")
+def crd_spec(source: str, document: Manifest) -> tuple[tuple[str, str], Mapping[str, Any]]:
+    """What a CRD in a file adds to `Specs`, by its stored version; `GeneratorError` if it has no schema."""
     try:
         spec = document["spec"]
         version = next(each for each in spec["versions"] if each.get("storage"))

@@ -63,15 +63,14 @@ class PlacedEdit(NamedTuple):
         return (*self.path, *self.edit.container, self.edit.step)
 
 
-class Rewritten(NamedTuple):
-    text: str  # its text, with all changes made; as it was, if there are problems
-    # of the changes that cannot be made in the text as it is written; of those that would be read as something else,
-    # the first
-    problems: Sequence[tuple[PlacedEdit, UnwritableReferenceError]] = ()
+def rewritten(
+    manifest: Manifest, changes: Sequence[PlacedEdit]
+) -> tuple[str, list[tuple[PlacedEdit, UnwritableReferenceError]]]:
+    """The manifest's text with some changes made, or the text as it was and the problems.
 
-
-def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
-    """The manifest's text with some changes made; without any, the text as it is."""
+    Those are of the changes that cannot be made in the text as it is written; of those that would be read as something
+    else, the first.
+    """
     made: list[tuple[PlacedEdit, list[TextEdit]]] = []
     failed: list[PlacedEdit] = []
     for change in changes:
@@ -82,9 +81,9 @@ def rewritten(manifest: Manifest, changes: Sequence[PlacedEdit]) -> Rewritten:
     if changes and not failed:
         text = _text(manifest, made)
         if _says(manifest, text, _wanted(manifest, changes)):
-            return Rewritten(text)
+            return text, []
         failed = [_misread(manifest, made)]
-    return Rewritten(manifest.text, [(change, _error(manifest, change)) for change in failed])
+    return manifest.text, [(change, _error(manifest, change)) for change in failed]
 
 
 def _text(manifest: Manifest, made: Sequence[tuple[PlacedEdit, Sequence[TextEdit]]]) -> str:

@@ -14,6 +14,7 @@ from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
 from strongref_manifests.refs.base import FieldShape
+from strongref_manifests.refs.names import is_same
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class ApiModel:
             member = _member(taken, str(wrapper)) if taken else None
             created = _Type.of(taken.members[member]).structure if member else None
         renamed = self._renamed(kind, operation)
-        original = next((old for old, new in renamed.items() if _is_same(new, step)), step)
+        original = next((old for old, new in renamed.items() if is_same(new, step)), step)
         if created is None or not (member := _member(created, original)):
             return step, None, False
         name = renamed.get(member, member)
@@ -170,7 +171,7 @@ def entry(fields: Mapping[str, Any], path: Sequence[str]) -> AnyJson:
 
 
 def _member(structure: Untyped, step: str) -> str | None:
-    return next((name for name in structure.members if _is_same(name, step)), None)
+    return next((name for name in structure.members if is_same(name, step)), None)
 
 
 def _at(shape: Untyped, path: Iterable[str]) -> Untyped:
@@ -180,10 +181,6 @@ def _at(shape: Untyped, path: Iterable[str]) -> Untyped:
         member = structure and _member(structure, step)
         shape = structure.members[member] if member else None
     return shape
-
-
-def _is_same(name: str, step: str) -> bool:
-    return name.lower() == step.lower()
 
 
 def _listed(value: object) -> Iterable[str]:

@@ -104,17 +104,17 @@ class ReferenceResolver:
         checked = check(kind, subject, manifest)
         problems: list[StrongRefError] = list(checked.problems)
         edits: list[Edit] = []
-        for field in checked.fields:
-            found = [self._value(field.location, target) for target in field.targets]
+        for location, targets in checked.fields:
+            found = [self._value(location, target) for target in targets]
             wrong = [each for each in found if isinstance(each, StrongRefError)]
             problems += wrong
             if not wrong:
-                edits.append(_edit(field.location, [each for each in found if isinstance(each, tuple)]))
+                edits.append(_edit(location, [each for each in found if isinstance(each, tuple)]))
         condition = references_resolved(problems) if checked.referring else None
         if _ignores_errors(manifest, subject):
             problems = [each for each in problems if not isinstance(each, errors.ResourceReferenceOrIDRequiredError)]
             # A reference to a stack cannot stay: no controller resolves it.
-            to_objects = all(target.stack is None for field in checked.fields for target in field.targets)
+            to_objects = all(target.stack is None for _, targets in checked.fields for target in targets)
             upstream = all(isinstance(each, errors.FieldError) and each.is_upstream for each in problems)
             if to_objects and problems and upstream:
                 return ObjectResolution(subject, condition=condition, ignored=tuple(problems))

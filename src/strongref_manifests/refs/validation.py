@@ -43,19 +43,12 @@ class ReferenceTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldTargets:
-    """What the references of one field name: one target, or those of a list."""
-
-    location: FieldLocation
-    targets: tuple[ReferenceTarget, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedObject:
     """What an object's reference fields say."""
 
-    # those with valid references, in the document's order, even if other fields have problems
-    fields: tuple[FieldTargets, ...]
+    # those with valid references, in the document's order, even if other fields have problems: each with what its
+    # references name, one target or those of a list
+    fields: tuple[tuple[FieldLocation, tuple[ReferenceTarget, ...]], ...]
     # all of them; one for each path whose type is wrong, however many fields are below it
     problems: tuple[errors.RefsError, ...]
     referring: bool  # whether there is any reference; an empty list is none
@@ -63,7 +56,7 @@ class CheckedObject:
 
 def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
     """Find an object's references, and everything that is wrong with them."""
-    fields: list[FieldTargets] = []
+    fields: list[tuple[FieldLocation, tuple[ReferenceTarget, ...]]] = []
     problems: list[errors.RefsError] = []
     known: set[Path] = set()
     wrong_types: set[Path] = set()
@@ -82,12 +75,12 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
             targets, wrong = _check(location, container)
             problems += wrong
             if targets:
-                fields.append(FieldTargets(location, targets))
+                fields.append((location, targets))
     strays = [path for path in _strays(kind, spec) if path not in known]
     outermost = [path for path in strays if wrong_types.isdisjoint(path[:length] for length in range(1, len(path)))]
     problems += [_stray(kind, subject, path) for path in outermost]
     order = {path: number for number, (path, _) in enumerate(values_in(spec, ("spec",)))}
-    fields.sort(key=lambda each: order[*each.location.container, each.location.field.reference_step])
+    fields.sort(key=lambda each: order[*each[0].container, each[0].field.reference_step])
     return CheckedObject(tuple(fields), tuple(problems), referring=referring or bool(strays))
 
 

@@ -14,7 +14,7 @@ from strongref.errors import BadRequestError
 from strongref.memo import Memo
 from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.config import load
-from strongref_manifests.refs.crds import CRD_KIND, Crds
+from strongref_manifests.refs.crds import crd_spec
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError, StackReferenceError
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, objects_in
 from strongref_manifests.refs.parsers import read_map
@@ -29,7 +29,8 @@ from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from strongref_manifests.refs.base import Generator, Manifest, ObjectSource
+    from strongref_manifests.refs.base import Generator, ObjectSource
+    from strongref_manifests.refs.crds import Specs
     from strongref_toolkit.json_values import Json
     from strongref_toolkit.session import ToolSession
 
@@ -38,12 +39,13 @@ _NESTED = re.compile(rf"{_STACK.pattern}(?:\.[A-Za-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*")
 _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
+_CRD = "CustomResourceDefinition"
 _FIELD = re.compile(
     r"(\w+)(?:\.([a-z0-9.-]+))?/(?:([a-z0-9-]+)/)?([a-z0-9.-]+):((?:spec|status)(?:\.[\w-]+|\[\d+\])+)", re.ASCII
 )
 
 _STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
-_OF_EXPORT = {
+OF_EXPORT = {
     "stack": Property(string(_STACK_NAME, _STACK.fullmatch), required=_STACK_NAME),
     "name": Property(string(_EXPORT_NAME, _NAME.fullmatch)),
     "output": Property(as_given),
@@ -51,12 +53,10 @@ _OF_EXPORT = {
     "account": Property(parse_account),
 }
 _OF_OUTPUT = {
-    **_OF_EXPORT,
+    **OF_EXPORT,
     "stack": Property(string(_STACK_NAME, _NESTED.fullmatch), required=_STACK_NAME),
     "output": Property(string(_OUTPUT_ID, _OUTPUT.fullmatch)),
 }
-KEYS = tuple(_OF_EXPORT)
-"""Of a `from` that names a stack."""
 
 
 class _StackReference(Token):
@@ -110,7 +110,7 @@ def parse_stack_reference(given: Mapping[str, Any]) -> Token:
     """The token that a `from` with a stack in it stands for. Raises `StackReferenceError` if it stands for none."""
     is_output = given.get("name") is None
     try:
-        found = read_map(given, _OF_OUTPUT if is_output else _OF_EXPORT, "from")
+        found = read_map(given, _OF_OUTPUT if is_output else OF_EXPORT, "from")
     except BadRequestError as error:
         problem = str(error)
     else:
@@ -134,17 +134,17 @@ def generators(paths: Sequence[str], service: str | None, crds: Sequence[str]) -
         raise UsageError("no reference fields are known: add controllers' generator.yaml files with --generator")
     if service is not None and len(paths) > 1:
         raise UsageError("--service requires a single --generator; folders SERVICE-controller name it for several")
-    shapes = Crds(_crds(crds)) if crds else None
+    specs = _crds(crds) if crds else None
     made: dict[str, Generator] = {}
     for path in paths:
-        generator = _generator(path, service, shapes)
+        generator = _generator(path, service, specs)
         if generator.service in made:
             raise UsageError(f"{made[generator.service].source} and {path} are both for {generator.service}: keep one")
         made[generator.service] = generator
     return list(made.values())
 
 
-def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator:
+def _generator(path: str, service: str | None, specs: Specs | None) -> Generator:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -152,16 +152,14 @@ def _generator(path: str, service: str | None, shapes: Crds | None) -> Generator
     except UnicodeDecodeError:
         raise GeneratorError(path, "", "not UTF-8 text") from None
     try:
-        return load(text, path, service, shapes)
+        return load(text, path, service, specs)
     except ServiceUnknownError:
-        return load(text, str(Path(path).resolve()), service, shapes)
+        return load(text, str(Path(path).resolve()), service, specs)
 
 
-def _crds(given: Sequence[str]) -> list[tuple[str, Manifest]]:
-    """The file and the content of each CRD."""
-    found: list[tuple[str, Manifest]] = []
-    for path, _ in files.find(given, None):
-        found += [(each.file, each.content) for each in objects_in(read_file(path)) if each.content["kind"] == CRD_KIND]
+def _crds(given: Sequence[str]) -> Specs:
+    objects = (each for path, _ in files.find(given, None) for each in objects_in(read_file(path)))
+    found = dict(crd_spec(each.file, each.content) for each in objects if each.content["kind"] == _CRD)
     if not found:
         raise UsageError("--crd must have a CustomResourceDefinition, got none")
     return found

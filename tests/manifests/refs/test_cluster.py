@@ -326,8 +326,10 @@ class TestDiscovery:
         assert isinstance(error, AnsweredError)
         assert error.status == status
 
-    def test_it_has_the_time_limits_of_all_requests(self, api: KubeApi, tmp_path: Path) -> None:
-        objects = ClusterObjects(connect(str(api.kubeconfig(tmp_path)), timeouts=(1.0, 0.2)))
+    def test_it_has_the_time_limits_of_all_requests(
+        self, api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cluster_module, "TIMEOUTS", (1.0, 0.2))
         api.silent = threading.Event()
         assert isinstance(refused(objects), UnreachableError)
         api.silent.set()
@@ -428,10 +430,12 @@ def test_a_cluster_that_refuses_the_connection_is_unreachable(
     assert f"The cluster {gone.url} cannot be reached: the connection was refused." in str(error)
 
 
-def test_a_cluster_that_does_not_answer_is_given_up(api: KubeApi, tmp_path: Path) -> None:
+def test_a_cluster_that_does_not_answer_is_given_up(
+    api: KubeApi, connected: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "TIMEOUTS", (60.0, 0.05))
     api.silent = threading.Event()
-    silent = connect(str(api.kubeconfig(tmp_path)), timeouts=(60.0, 0.05))
-    error = refused(silent)
+    error = refused(connected)
     api.silent.set()
     assert isinstance(error, UnreachableError)
     assert "no answer in time" in str(error)
@@ -443,7 +447,7 @@ def test_a_cluster_that_stops_answering_is_waited_for_once(
     api: KubeApi, objects: ClusterObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     objects.get(WEB)
-    monkeypatch.setattr(Connection, "timeouts", property(lambda _: (60.0, 0.1)))
+    monkeypatch.setattr(cluster_module, "TIMEOUTS", (60.0, 0.1))
     api.silent = threading.Event()
     error = refused(objects, DB)
     assert isinstance(error, UnreachableError)

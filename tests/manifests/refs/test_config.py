@@ -7,7 +7,7 @@ import pytest
 from strongref_manifests.refs import config
 from strongref_manifests.refs.base import FieldReference
 from strongref_manifests.refs.config import load
-from strongref_manifests.refs.crds import Crds
+from strongref_manifests.refs.crds import crd_spec
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
 from strongref_toolkit.errors import UsageError
 from tests.support.ack import EC2, GENERATORS, SERVICES, VPC_LINK_GENERATOR, kinds_of, names_of
@@ -188,7 +188,7 @@ class TestReading:
                 "versions": [{"storage": True, "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}}}],
             },
         }
-        generator = load(VPC_LINK_GENERATOR, "apigatewayv2.yaml", crds=Crds([("crd.yaml", crd)]))
+        generator = load(VPC_LINK_GENERATOR, "apigatewayv2.yaml", crds=dict([crd_spec("crd.yaml", crd)]))
         groups, subnets = generator.kinds[1].fields
         assert (groups.many, groups.reference_step, groups.required) == (False, "securityGroupRef", False)
         assert (subnets.many, subnets.required) == (True, True)

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from strongref_manifests.refs.base import ACK_GROUPS, CombinedShapes, FieldShape
 from strongref_manifests.refs.config import load
-from strongref_manifests.refs.crds import Crds
+from strongref_manifests.refs.crds import CrdShapes, crd_spec
 from strongref_manifests.refs.errors import GeneratorError
 from strongref_manifests.refs.models import ApiModel, service_model
 from tests.support.ack import EC2, kinds_of
@@ -35,7 +35,7 @@ TEXT = {"type": "string"}
 
 class TestCrds:
     def known(self, spec: object, *path: str, kind: str = "Thing") -> FieldShape | None:
-        return Crds([("a.yaml", crd("Thing", spec))]).of(EC2).shape(kind, path)
+        return CrdShapes(dict([crd_spec("a.yaml", crd("Thing", spec))]), EC2).shape(kind, path)
 
     def test_a_list_is_one(self) -> None:
         spec = structure(subnetIDs=several(TEXT), vpcID=TEXT)
@@ -75,20 +75,20 @@ class TestCrds:
         assert self.known(spec, "A", "B") is None
 
     def test_of_other_kinds_and_groups_it_knows_nothing(self) -> None:
-        crds = Crds([("a.yaml", crd("Cluster", structure(a=TEXT), group="eks" + ACK_GROUPS))])
-        assert crds.of("eks" + ACK_GROUPS).shape("Cluster", ("A",)) is not None
-        assert crds.of("eks" + ACK_GROUPS).shape("Nodegroup", ("A",)) is None
-        assert crds.of("rds" + ACK_GROUPS).shape("Cluster", ("A",)) is None
-        assert [crds.of("eks" + ACK_GROUPS).lacks(kind, ("B",)) for kind in ("Cluster", "Nodegroup")] == [True, False]
+        specs = dict([crd_spec("a.yaml", crd("Cluster", structure(a=TEXT), group="eks" + ACK_GROUPS))])
+        eks = CrdShapes(specs, "eks" + ACK_GROUPS)
+        assert eks.shape("Cluster", ("A",)) is not None
+        assert eks.shape("Nodegroup", ("A",)) is None
+        assert CrdShapes(specs, "rds" + ACK_GROUPS).shape("Cluster", ("A",)) is None
+        assert [eks.lacks(kind, ("B",)) for kind in ("Cluster", "Nodegroup")] == [True, False]
 
     def test_a_kind_is_known_by_either_spelling(self) -> None:
-        crds = Crds([("a.yaml", crd("VPCLink", structure(a=TEXT)))])
-        assert crds.of(EC2).shape("VpcLink", ("A",)) == crds.of(EC2).shape("VPCLink", ("A",)) is not None
+        shapes = CrdShapes(dict([crd_spec("a.yaml", crd("VPCLink", structure(a=TEXT)))]), EC2)
+        assert shapes.shape("VpcLink", ("A",)) == shapes.shape("VPCLink", ("A",)) is not None
 
     @pytest.mark.parametrize(
         "spoilt",
         [
-            {"kind": "ConfigMap"},
             {"kind": "CustomResourceDefinition"},
             {"kind": "CustomResourceDefinition", "spec": {"versions": []}},
             {"kind": "CustomResourceDefinition", "spec": {"versions": ["v1"]}},
@@ -101,7 +101,7 @@ class TestCrds:
     )
     def test_what_is_no_crd_with_a_schema_is_said_to_be_none(self, spoilt: dict[str, Any]) -> None:
         with pytest.raises(GeneratorError, match=r"^crds/a.yaml: "):
-            Crds([("crds/a.yaml", spoilt)])
+            crd_spec("crds/a.yaml", spoilt)
 
 
 def model(service: str, text: str = "{}") -> ApiModel:

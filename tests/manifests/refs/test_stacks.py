@@ -8,7 +8,7 @@ import pytest
 
 from strongref_manifests.errors import OutputNotFetchedError
 from strongref_manifests.refs.errors import StackReferenceError
-from strongref_manifests.refs.wiring import KEYS, StackValues, parse_stack_reference
+from strongref_manifests.refs.wiring import OF_EXPORT, StackValues, parse_stack_reference
 from strongref_manifests.tokens import CFN, EXPORT, FORMS
 from strongref_toolkit.errors import NoRegionError
 
@@ -97,7 +97,7 @@ def test_an_invalid_reference_to_a_stack_is_reported(given: dict[str, Any], text
         parse_stack_reference(given)
     assert str(caught.value).startswith(text)
     assert caught.value.__context__ is None
-    assert set(given) - {"nmae", "namespace"} <= set(KEYS)
+    assert set(given) - {"nmae", "namespace"} <= set(OF_EXPORT)
 
 
 def test_the_value_comes_from_the_source_of_such_tokens() -> None:

@@ -359,7 +359,7 @@ class TestEverything:
     def test_valid_references_are_in_the_documents_order(self) -> None:
         spec = {"routes": [{"vpcRef": ref("b")}, {}, {"vpcRef": ref("c")}], "vpcRef": ref("a")}
         found = checked(spec, VPC, ROUTE).fields
-        assert [(use.location.reference_text, [each.name for each in use.targets]) for use in found] == [
+        assert [(location.reference_text, [each.name for each in targets]) for location, targets in found] == [
             ("spec.routes[0].vpcRef", ["b"]),
             ("spec.routes[2].vpcRef", ["c"]),
             ("spec.vpcRef", ["a"]),
@@ -368,7 +368,7 @@ class TestEverything:
     def test_each_item_of_nested_lists_is_a_place_of_its_own(self) -> None:
         pairs = field("Rules.Pairs.VpcId")
         spec = {"rules": [{"pairs": [{"vpcRef": ref("a")}, {"vpcRef": ref("b")}]}, {"pairs": [{"vpcRef": ref("c")}]}]}
-        assert [use.location.container for use in checked(spec, pairs).fields] == [
+        assert [location.container for location, _ in checked(spec, pairs).fields] == [
             ("spec", "rules", 0, "pairs", 0),
             ("spec", "rules", 0, "pairs", 1),
             ("spec", "rules", 1, "pairs", 0),
@@ -385,8 +385,8 @@ class TestEverything:
 
     def test_a_stack_may_be_named_in_an_objects_place(self) -> None:
         source = {"stack": "network", "name": "VpcId", "region": "eu-west-1"}
-        (use,) = checked({"vpcRef": {"from": source}}, VPC).fields
-        assert use.targets[0].stack == source
+        ((_, targets),) = checked({"vpcRef": {"from": source}}, VPC).fields
+        assert targets[0].stack == source
 
     def test_whether_there_is_a_reference_at_all_is_known(self) -> None:
         assert not checked({"vpcID": "vpc-1", "vpcRef": "ignored"}, field("SubnetId")).referring
@@ -430,7 +430,7 @@ KNOWN: Kind = kind(*(replace(each, lists=(True, False)[: len(each.steps) - 1], c
 @given(JSON, st.sampled_from([GUESSED, KNOWN]))
 def test_each_reference_is_valid_or_reported(spec: object, of: Kind) -> None:
     found = check(of, SUBJECT, thing(spec))
-    used = {(*use.location.container, use.location.field.reference_step) for use in found.fields}
+    used = {(*location.container, location.field.reference_step) for location, _ in found.fields}
     assert len(used) == len(found.fields)
     texts = " ".join(str(problem) for problem in found.problems)
     wrong_types = {each.location.container for each in found.problems if isinstance(each, errors.InvalidReferenceError)}
@@ -438,4 +438,4 @@ def test_each_reference_is_valid_or_reported(spec: object, of: Kind) -> None:
     for place in find_references(spec):
         above = {place[:length] for length in range(1, len(place))} & wrong_types
         assert place in used or above or path_text(place) in texts
-    assert all(use.targets for use in found.fields)
+    assert all(targets for _, targets in found.fields)
