@@ -112,7 +112,7 @@ class SecretError(CdkError):
 class NoSuchConstructError(CdkError):
     label: str
     given: str  # the construct's class
-    attribute: str = ""  # the one that the construct lacks; empty if it is of another type all the same
+    attribute: str = ""  # the one that the construct lacks; empty if it has all of them
 
     def __str__(self) -> str:
         lacks = f", which has no {self.attribute}" if self.attribute else ""
