@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cdktf
 
@@ -15,10 +15,13 @@ from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_br
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
-from strongref_manifests.terraform.source import TerraformStates
+from strongref_manifests.terraform.source import read_at, value_of
 from strongref_toolkit.jsii_objects import same
 from strongref_toolkit.json_values import EXACT, Json, number, texts_in
 from strongref_toolkit.session import ToolSession
+
+if TYPE_CHECKING:
+    from strongref_manifests.terraform.states import TerraformState
 
 _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
 """The two highest bytes of a number that is a token, and of the only item of a list of numbers that is one
@@ -26,9 +29,6 @@ _NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
 
 _INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
 """Text that Terraform would evaluate."""
-
-_ONE = "state"
-"""The name of the only state in a `TerraformStates`."""
 
 
 class CdkTfResolver(MarkedResolver):
@@ -64,6 +64,7 @@ class CdkTfResolver(MarkedResolver):
             role: the ARN of the role to assume for states in other accounts, with `ACCOUNT` in place of the account ID.
 
         Raises:
+            BadAddressError: an address is none.
             NoStateGivenError: neither stacks nor a state are given.
             OneStateError: one state is given for several stacks.
         """
@@ -77,9 +78,9 @@ class CdkTfResolver(MarkedResolver):
         self._only: Any = None
         self._state = state
         self._sensitive = sensitive
-        self._allow = list(allow)
+        self._allowed = [TerraformReference.parse(each, whole=True) for each in allow]
         self._aws = lambda: ToolSession.start().aws(region, role)
-        self._states: Memo[str, TerraformStates] = Memo()
+        self._states: Memo[str, TerraformState] = Memo()
 
     def begin(self) -> None:
         super().begin()
@@ -122,10 +123,10 @@ class CdkTfResolver(MarkedResolver):
     def _output(self, expression: str, owner: cdktf.TerraformStack) -> Json:
         shown = f"${{{errors.shown_expression(expression)}}}"
         found = [
-            (stack, output)
+            (stack, name)
             for stack in self._stacks
-            for output in stack.outputs
-            if output.expression == expression and same(self._expressions.stack_of(output.value), owner)
+            for name, declared, value in stack.outputs
+            if declared == expression and same(self._expressions.stack_of(value), owner)
         ]
         if not found:
             raise errors.NotAReferenceError(shown)
@@ -133,9 +134,9 @@ class CdkTfResolver(MarkedResolver):
         if owner is None and len(stacks) > 1:
             raise errors.SeveralStacksError(shown, list(stacks))
         failures = []
-        for stack, output in sorted(found, key=lambda each: not same(each[0].construct, owner)):
+        for stack, name in sorted(found, key=lambda each: not same(each[0].construct, owner)):
             try:
-                return self._in(stack.state, TerraformReference(TerraformOutput(output.name)))
+                return self._in(stack.state, TerraformReference(TerraformOutput(name)))
             except NoSuchAddressError as error:  # another output with this value may be applied already
                 failures.append(error)
         raise failures[0]
@@ -162,10 +163,8 @@ class CdkTfResolver(MarkedResolver):
         return defining[0].state
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
-        states = self._states.get(
-            where, lambda: TerraformStates([f"{_ONE}={where}"], self._aws, sensitive=self._sensitive, allow=self._allow)
-        )
-        return states.value(reference, _ONE)
+        state = self._states.get(where, lambda: read_at(where, self._aws))
+        return value_of(state, reference, sensitive=self._sensitive, allowed=self._allowed)
 
     def _state_of(self, stack: cdktf.TerraformStack) -> str:
         name = str(stack.node.id)

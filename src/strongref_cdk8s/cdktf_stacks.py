@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import cdktf
 
@@ -75,14 +75,6 @@ class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read b
         raise RuntimeError("stop here")
 
 
-class DeclaredOutput(NamedTuple):
-    """A `TerraformOutput`."""
-
-    name: str  # its name in the state
-    expression: str | None  # its value's expression; None if the value is not one
-    value: Any  # as the program gave it
-
-
 class StackWithState:
     """A stack that a resolver was given."""
 
@@ -108,9 +100,10 @@ class StackWithState:
         self.__dict__.pop("outputs", None)
 
     @cached_property
-    def outputs(self) -> list[DeclaredOutput]:
+    def outputs(self) -> list[tuple[str, str | None, Any]]:
+        """Each output's name in the state, its value's expression (None if it is not one), and the value as given."""
         outputs = (each for each in self.construct.node.find_all() if isinstance(each, cdktf.TerraformOutput))
-        return [DeclaredOutput(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
+        return [(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
 
     def _read(self, value: object) -> str | None:
         try:

@@ -78,8 +78,7 @@ class FieldPath(NamedTuple):
 class DryRunParticipant(ABC):
     """A resolver of an app."""
 
-    @abstractmethod
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 (most do nothing)
         """A dry run begins: apps may define other outputs than in the last one."""
 
     @abstractmethod

@@ -60,9 +60,6 @@ class TokenResolver(CloudResolver):
             given.append(ClusterSource())
         self._sources: Mapping[str, TokenSource] = {source.scheme: source for source in given}
 
-    def begin(self) -> None:
-        """Do nothing: values do not depend on the app."""
-
     def token_in(self, value: object) -> str | None:
         try:
             return next((str(token) for token in tokens_in(value)), None) if isinstance(value, str) else None

@@ -52,10 +52,9 @@ NOWHERE = frozenset({TF, ENV, K8S})
 
 _OPENING = re.compile(rf"\$(?:(?P<escape>\$)\{{|\{{(?P<scheme>{'|'.join(FORMS)}):(?![-=?+]))")
 _BODY = re.compile(r'(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*')
-_SUFFIX = re.compile(
-    r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
-    r'(?:\|(?P<form>text|typed|join(?::[^"]+)?))?\Z'
-)
+LOCATION = r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
+"""Where a value is, or a state in S3."""
+_SUFFIX = re.compile(rf'{LOCATION}(?:\|(?P<form>text|typed|join(?::[^"]+)?))?\Z')
 
 
 @dataclass(frozen=True, slots=True)

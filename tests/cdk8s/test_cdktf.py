@@ -24,8 +24,7 @@ from strongref_cdk8s.errors import (
     OneStateError,
     SeveralStacksError,
 )
-from strongref_manifests.errors import SensitiveError
-from strongref_manifests.terraform import source
+from strongref_manifests.errors import BadAddressError, SensitiveError
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_toolkit.errors import ResolveError
 from tests.support.cdk8s_apps import Manifests
@@ -154,6 +153,8 @@ def test_what_is_sensitive_is_refused_unless_it_is_asked_for(stack: Any) -> None
     assert "correct-horse" not in text
     for given in ({"sensitive": True}, {"allow": ["aws_db_instance.main.password"]}):
         assert manifests(data, CdkTfResolver(stack, state=str(STATE), **given)).data() == {"password": "correct-horse"}
+    with pytest.raises(BadAddressError, match="aws_db_instance is no address"):
+        CdkTfResolver(stack, allow=["aws_db_instance"])
 
 
 def test_every_value_that_is_not_in_the_state_is_reported(stack: Any, tmp_path: Path) -> None:
@@ -182,7 +183,7 @@ def test_a_state_is_where_the_stack_s_own_backend_keeps_it(stack: Any, monkeypat
         read.append(where)
         return read_state(STATE.read_bytes(), where)
 
-    monkeypatch.setattr(source, "read_at", reading)
+    monkeypatch.setattr("strongref_cdk8s.cdktf.read_at", reading)
 
     def resolved(stack: Any) -> dict[str, Any]:
         data = {"name": resource(stack, "aws_s3_bucket", "site").get_string_attribute("bucket")}

@@ -188,7 +188,7 @@ def test_a_secret_that_does_not_hold_what_is_asked_for_is_reported(clients: Watc
     secret("brackets", "[" * 60_000)
     secret(
         "odd",
-        f'{{"deep": {"[" * 102}{"]" * 102}, "large": 1e999, "list": [{{"a": NaN}}], "fits": {"[" * 101}{"]" * 101}}}',
+        f'{{"deep": {"[" * 201}{"]" * 201}, "large": 1e999, "list": [{{"a": NaN}}], "fits": {"[" * 200}{"]" * 200}}}',
     )
     assert SecretSource(aws_of(clients)).fetch(token("${secret:odd:fits}"))
     with pytest.raises(SecretNotReadError) as refused:

@@ -176,7 +176,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
         try:
-            found = self.get(resource, name, namespace, asked=asked, serializer=_plain)
+            found = self.get(resource, name, namespace, asked=asked)
         except NotFoundError:
             return None
         if (found.get("kind"), mapping(found.get("metadata")).get("name")) != (resource.kind, name):
@@ -188,9 +188,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         called = f"{resource.name}.{resource.group}"
         asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
         try:
-            page = self.get(
-                resource, None, namespace, asked=asked, serializer=_plain, limit=PAGE, _continue=after or None
-            )
+            page = self.get(resource, None, namespace, asked=asked, limit=PAGE, _continue=after or None)
         except NotFoundError:  # the list has changed too much to be continued
             return [], ""
         items = page.get("items")
@@ -207,7 +205,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         if path == "/version":
             return {}  # Discovery reads it first. Nothing here needs it, and not every caller may read it.
         asked = params.pop("asked", None) or _discovery(path)
-        answered_as = params.pop("serializer", ResourceInstance)
+        answered_as = params.pop("serializer", ResourceInstance)  # the client's, for its discovery
         send = partial(super().request, method, path, body, serialize=False, _request_timeout=TIMEOUTS, **params)
         answer = self._send(asked, send)
         for _ in range(TRIES - 1):
@@ -218,7 +216,8 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
                 raise errors.AnsweredError(self.server, asked.action, answer.status, int(seconds[0]))
             sleep(int(seconds[0]))
             answer = self._send(asked, send)
-        return answered_as(self, self._content(asked, answer))
+        content = self._content(asked, answer)
+        return content if asked.right else answered_as(self, content)
 
     def _send(self, asked: _Request, send: Callable[[], Any]) -> _Answer:
         try:
@@ -267,11 +266,6 @@ def _discovery(path: str) -> _Request:
     if version := path.strip("/").removeprefix("apis").lstrip("/"):
         return _Request(f"list the kinds of {version}", "APIResourceList")
     return _Request("list API groups", "APIGroupList")
-
-
-def _plain(_: object, content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An answer as it is, for the client's `serializer`."""
-    return content
 
 
 def _unreached(error: Exception) -> str:

@@ -15,12 +15,14 @@ from strongref.aws.clients import Clients
 from strongref.contract.names import SHARED, Producer
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
+from strongref.macro.template import too_deep
 from strongref.memo import Memo
 from strongref.protocol.ports import BATCH, Store
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.tokens import ENV, EXPORT, SECRET, SSM, Token, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError, SecureValueError
+from strongref_toolkit.json_values import values_in
 from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
@@ -41,9 +43,6 @@ _DENIED = frozenset({"AccessDeniedException", "AccessDenied", "InvalidKeyId"})
 """Codes by which one parameter that may not be read, or not decrypted, fails a whole call."""
 
 _ABSENT = "ResourceNotFoundException"
-
-_DEEPEST = 100
-"""Levels of a secret's field that is a list or a map."""
 
 _TOO_DEEP = "its JSON is nested too deeply"
 
@@ -190,20 +189,15 @@ def _field(text: str, key: str, name: str, region: str) -> Json:
         pass
     if isinstance(held, dict):
         value: Json = held.get(key)
-        problem = _unfit(value) if key in held else f"its JSON object has no key {key}"
-        if not problem:
+        if key not in held:
+            problem = f"its JSON object has no key {key}"
+        elif too_deep(value):
+            problem = _TOO_DEEP
+        elif any(isinstance(each, float) and not math.isfinite(each) for _, each in values_in(value)):
+            problem = "it has a number there that is too large, or none"
+        else:
             return value
     raise SecretNotReadError(name, region, problem)
-
-
-def _unfit(value: Json, depth: int = 0) -> str:
-    """Why a value cannot be written, or empty: Python reads more than JSON has, and deeper than it writes."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "it has a number there that is too large, or none"
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if below and depth == _DEEPEST:
-        return _TOO_DEEP
-    return next((unfit for each in below if (unfit := _unfit(each, depth + 1))), "")
 
 
 class EnvironmentSource(TokenSource):

@@ -18,7 +18,7 @@ from strongref.text import some
 from strongref_manifests import errors
 from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
 from strongref_manifests.terraform.states import StateValue, TerraformState, read_state
-from strongref_manifests.tokens import TF, Token, TokenSource
+from strongref_manifests.tokens import LOCATION, TF, Token, TokenSource
 from strongref_toolkit.errors import AwsCallError, os_problem
 
 if TYPE_CHECKING:
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from strongref_toolkit.json_values import Json, Path
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_S3 = re.compile(
-    r"s3://(?P<bucket>[^/]+)/(?P<key>.+?)"
-    r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
-)
+_S3 = re.compile(rf"s3://(?P<bucket>[^/]+)/(?P<key>.+?){LOCATION}")
 
 _WHY = {
     "NoSuchKey": "there is no such object in the bucket; a workspace's is at env:/WORKSPACE/KEY",
@@ -79,10 +76,7 @@ class TerraformStates(TokenSource):
     def fetch(self, token: Token) -> Json:
         """What `output.NAME` or `module.x.aws_s3_bucket.b[0].arn` is; with `NAME/` before it, in that state."""
         name, asked = _named(token.reference, "/")
-        return self.value(TerraformReference.parse(asked), name)
-
-    def value(self, reference: TerraformReference, name: str = "") -> Json:
-        """What a reference means in the state of that name; errors as `read_at` and `value_of`."""
+        reference = TerraformReference.parse(asked)
         if name not in self._given:
             raise errors.NoSuchStateError(name, list(self._given))
         where = self._given[name]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 
 from strongref.macro.template import Node, is_function
-from strongref_manifests.text.styles import NOT_TEXT
+from strongref_manifests.text import styles
 
 _WIDTH = 110
 """Columns that a value on one line may reach."""
@@ -47,18 +46,11 @@ def scalar(node: Node) -> str:
     if isinstance(node, Bare):
         return str(node)
     if isinstance(node, str):
-        if _PLAIN.fullmatch(node) and node.lower() not in NOT_TEXT:
+        if _PLAIN.fullmatch(node) and node.lower() not in styles.NOT_TEXT:
             return node
         if node.isprintable():
             return "'{}'".format(node.replace("'", "''"))
-        return '"{}"'.format("".join(map(_escaped, node)))
-    return json.dumps(node)
-
-
-def _escaped(character: str) -> str:
-    if character == "\n":
-        return "\\n"
-    return character if character.isprintable() and character not in '"\\' else f"\\U{ord(character):08x}"
+    return styles.flow(node)
 
 
 def block(key: str, node: Node, indent: int, deep: int) -> Iterator[str]:
