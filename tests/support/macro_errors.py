@@ -112,6 +112,18 @@ EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
             **{"Fn::ForEach::Topics": ["Name", ["a"], {"Topic${Name}": resource({}, Exports={"As": "Topic${Name}"})}]}
         )
     ),
+    "macro-loop-id": _of(
+        template(
+            **{
+                "Fn::ForEach::Topics": [
+                    "Name",
+                    ["a.b"],
+                    {"Topic&{Name}": resource({}, Exports={"As": "Topic", "Consumer": {"Ref": "Name"}})},
+                ]
+            }
+        )
+    ),
+    "macro-imported": _exports({"As": "Alb", "Consumer": {"Fn::Select": [0, ref("Consumers")]}}),
     "macro-hold": _of(
         template(Exports={"Type": "Custom::CrossRegionExport", "Properties": {"Values": {}, "Hold": "network"}})
     ),
