@@ -76,8 +76,6 @@ class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read b
 
 
 class StackWithState:
-    """A stack that a resolver was given."""
-
     def __init__(
         self, stack: cdktf.TerraformStack, expressions: ExpressionReader, state_of: Callable[[Any], str]
     ) -> None:

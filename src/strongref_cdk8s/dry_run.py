@@ -76,8 +76,6 @@ class FieldPath(NamedTuple):
 
 
 class DryRunParticipant(ABC):
-    """A resolver of an app."""
-
     def begin(self) -> None:  # noqa: B027 (most do nothing)
         """A dry run begins: apps may define other outputs than in the last one."""
 

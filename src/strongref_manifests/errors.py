@@ -126,9 +126,7 @@ class NoSuchVariableError(ResolveError):
 
 
 class SeveralError(ResolveError):
-    """Several things are wrong with one value."""
-
-    errors: Sequence[StrongRefError]
+    errors: Sequence[StrongRefError]  # what is wrong with one value
 
     def __str__(self) -> str:
         return cut(" ".join(str(error) for error in self.errors), 990)

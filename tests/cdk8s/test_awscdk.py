@@ -428,7 +428,7 @@ def test_attributes_of_resources_with_one_physical_id_are_distinguished(
     found = StackResource("AWS::Logs::MetricFilter", "errors")
     monkeypatch.setattr(StackResources, "resource", lambda *_: found)
     monkeypatch.setattr(StackTemplates, "properties", lambda *given: {"LogGroupName": given[-1]})
-    monkeypatch.setattr(StackTemplates, "hidden", lambda *_: [])
+    monkeypatch.setattr(StackTemplates, "given", lambda *_: {})
     monkeypatch.setattr(attributes, "finder_in", lambda *_: finder(cloud))
     manifests = Manifests(AwsCdkResolver(attributes=True))
     manifests.config_map("C", names)

@@ -5,7 +5,7 @@ It reports all problems of all fields; ACK's controllers report only the first o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -35,8 +35,6 @@ _CONTAINER = {(False, True): "a map", (True, False): "a list of maps", (True, Tr
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTarget:
-    """What one reference names."""
-
     path: Path  # of its `from`
     name: str = ""  # of the object; empty for a stack's value
     stack: Mapping[str, Any] | None = None  # the whole `from` of a stack's value; None for an object
@@ -44,8 +42,6 @@ class ReferenceTarget:
 
 @dataclass(frozen=True, slots=True)
 class CheckedObject:
-    """What an object's reference fields say."""
-
     # those with valid references, in the document's order, even if other fields have problems: each with what its
     # references name, one target or those of a list
     fields: tuple[tuple[FieldLocation, tuple[ReferenceTarget, ...]], ...]
@@ -76,7 +72,7 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
             problems += wrong
             if targets:
                 fields.append((location, targets))
-    strays = [path for path in _strays(kind, spec) if path not in known]
+    strays = [path for path in find_references(spec, kind.fields) if path not in known]
     outermost = [path for path in strays if wrong_types.isdisjoint(path[:length] for length in range(1, len(path)))]
     problems += [_stray(kind, subject, path) for path in outermost]
     order = {path: number for number, (path, _) in enumerate(values_in(spec, ("spec",)))}
@@ -84,10 +80,16 @@ def check(kind: Kind, subject: ObjectName, manifest: Manifest) -> CheckedObject:
     return CheckedObject(tuple(fields), tuple(problems), referring=referring or bool(strays))
 
 
-def find_references(spec: object) -> Iterator[Path]:
-    """The paths in `spec` of what looks like a reference or a list of them, whatever the kind is."""
+def find_references(spec: object, fields: Sequence[Field] = ()) -> Iterator[Path]:
+    """The paths in `spec` of what looks like a reference or a list of them, whatever the kind is.
+
+    If the kind's fields are given, also of what is named almost like a reference field next to it and has a name.
+    """
     for path, value in values_in(spec, ("spec",)):
-        if isinstance(path[-1], str) and _looks_like_reference(path[-1], value):
+        key = path[-1]
+        if isinstance(key, str) and (
+            _looks_like_reference(key, value) or (_names(value) and _is_similar(fields, _steps(path), key))
+        ):
             yield path
 
 
@@ -97,23 +99,13 @@ def _looks_like_reference(key: str, value: object) -> bool:
     return key.endswith(("Ref", "Refs")) and isinstance(value, Mapping) and "from" in value
 
 
-def _strays(kind: Kind, spec: object) -> Iterator[Path]:
-    """The paths of what looks like a reference, or is named almost like a reference field next to it and has a name."""
-    for path, value in values_in(spec, ("spec",)):
-        key = path[-1]
-        if isinstance(key, str) and (
-            _looks_like_reference(key, value) or (_names(value) and _is_similar(kind, _steps(path), key))
-        ):
-            yield path
-
-
 def _names(value: object) -> bool:
     items = value if isinstance(value, list) else [value]
     return any(isinstance(item, Mapping) and "name" in item for item in items)
 
 
-def _is_similar(kind: Kind, steps: tuple[str, ...], key: str) -> bool:
-    siblings = [field.reference_step for field in kind.fields if field.steps[:-1] == steps[:-1]]
+def _is_similar(fields: Sequence[Field], steps: tuple[str, ...], key: str) -> bool:
+    siblings = [field.reference_step for field in fields if field.steps[:-1] == steps[:-1]]
     return key.endswith(("Ref", "Refs")) and bool(get_close_matches(key, siblings, 1, SIMILAR))
 
 

@@ -97,8 +97,6 @@ class SchemeResolver:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A value that could not be resolved."""
-
     file: str  # the manifest's name
     document: int  # the number of its document, from 1
     path: str  # what leads to the value in it, as in `spec.containers[0].image`

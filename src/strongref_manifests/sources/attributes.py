@@ -70,14 +70,14 @@ class StackTemplates:
 
         There are none where a call to CloudFormation fails: they only help the lookup.
         """
-        given = self._given(where, stack, logical_id)
+        given = self.given(where, stack, logical_id)
         known = {name: self._known(where, stack, value) for name, value in given.items()}
         return {name: value for name, value in known.items() if value is not None}
 
-    def hidden(self, where: Where, stack: str, logical_id: str) -> list[str]:
-        """The properties that a resource is given and whose values are not known, as those of most functions."""
-        known = self.properties(where, stack, logical_id)
-        return [name for name in self._given(where, stack, logical_id) if name not in known]
+    def given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
+        """The properties of a resource as its template has them; none as for `properties`."""
+        template = self._or_none(where, stack, lambda: self._of(where, stack)) or {}
+        return mapping(mapping(mapping(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def refusal(self, where: Where, stack: str) -> AwsCallError | None:
         """What kept `properties` from knowing more of a stack, if a call for it failed."""
@@ -92,10 +92,6 @@ class StackTemplates:
         except StrongRefError:
             pass
         return None
-
-    def _given(self, where: Where, stack: str, logical_id: str) -> Mapping[str, Any]:
-        template = self._or_none(where, stack, lambda: self._of(where, stack)) or {}
-        return mapping(mapping(mapping(template.get("Resources")).get(logical_id)).get("Properties"))
 
     def _of(self, where: Where, stack: str) -> Mapping[str, Any]:
         reader = CloudFormationReader(self._aws, where)
@@ -206,7 +202,7 @@ class StackAttributes(TokenSource):
         Raises:
             MissingPropertyError: the template cannot be read, or names the parent in a way that is not known here.
         """
-        shape, hidden = resource_type_of(type_name), self._templates.hidden(*place)
+        shape, hidden = resource_type_of(type_name), self._templates.given(*place).keys() - known.keys()
         unread = not known and not hidden and self._templates.refusal(place.where, place.stack)
         missing = [part for part in shape.identifier if part in hidden or (unread and part != shape.own_part)]
         if missing and not shape.is_arn:

@@ -42,8 +42,6 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A file, read."""
-
     file: str  # its name, for people
     text: str
     format: Format  # how it is written
@@ -99,7 +97,7 @@ def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: boo
         failed = ManifestError(file, data.count(b"\n", 0, error.start) + 1, "it is not text in UTF-8")
     else:
         if form and tokens_only and not _TOKENS.search(text):
-            return Manifest(file, text, form, Parsed(_unread_documents(text), ()))
+            return Manifest(file, text, form, Parsed(_unread_documents(text), []))
         if form:
             return Manifest(file, text, form, form.parse(file, text))
         if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):

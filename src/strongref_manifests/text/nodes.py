@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref_manifests.errors import ManifestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from strongref_toolkit.json_values import Json, Path, Primitive
 
@@ -49,8 +49,6 @@ class Node:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Scalar(Node):
-    """A single value."""
-
     value: Primitive = field(repr=False)
     text: str = field(repr=False)  # its text, without quotes
     text_start: int  # where that begins, behind its tag and its anchor
@@ -121,8 +119,6 @@ def scalars_in(*nodes: Node | None) -> Iterator[Scalar]:
 
 @dataclass(slots=True)
 class Document:
-    """One of a file's documents."""
-
     number: int  # from 1
     start: int = 0  # where it begins
     root: Node | None = None  # all that is in it; None if it was not looked into
@@ -145,16 +141,15 @@ class Document:
 class Parsed(NamedTuple):
     """What is in a text: its documents, and their keys and values that have text, in its order."""
 
-    documents: Sequence[Document]
-    scalars: Sequence[Scalar]
+    documents: list[Document]
+    scalars: list[Scalar]
 
 
 class TreeBuilder:
     """Makes trees of what a reader finds in a text."""
 
     def __init__(self, file: str, text: str) -> None:
-        self.documents: list[Document] = []
-        self._scalars: list[Scalar] = []
+        self.parsed = Parsed([], [])
         self.file = file
         self.text = text
         self._open: list[Collection] = []
@@ -162,16 +157,12 @@ class TreeBuilder:
         self._at = 0
 
     @property
-    def parsed(self) -> Parsed:
-        return Parsed(self.documents, self._scalars)
-
-    @property
     def depth(self) -> int:
         """How many maps and lists are open."""
         return len(self._open)
 
     def begin_document(self, start: int) -> None:
-        self.documents.append(Document(len(self.documents) + 1, start))
+        self.parsed.documents.append(Document(len(self.parsed.documents) + 1, start))
         self._anchors = {}
 
     def add(self, node: Node, name: str = COMPLEX, anchor: str | None = None) -> None:
@@ -180,7 +171,7 @@ class TreeBuilder:
         Raises:
             ManifestError: a map has this key already.
         """
-        node.document = len(self.documents)
+        node.document = len(self.parsed.documents)
         if anchor:
             self._anchors[anchor] = node
         elif isinstance(node, Scalar) and node.is_empty and not node.tag:
@@ -188,12 +179,12 @@ class TreeBuilder:
         if self._open:
             self._add_to(self._open[-1], node, name)
         else:
-            self.documents[-1].root = node
+            self.parsed.documents[-1].root = node
         self._at = node.end
         if isinstance(node, Collection):
             self._open.append(node)
         elif isinstance(node, Scalar) and not node.is_empty:
-            self._scalars.append(node)
+            self.parsed.scalars.append(node)
 
     def add_alias(self, anchor: str, start: int, end: int) -> None:
         """Put a node there that stands for another one; `ManifestError` if there is no such anchor."""
