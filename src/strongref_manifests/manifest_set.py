@@ -28,6 +28,7 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import ImportingAccount
 from strongref.protocol.time import Clock, OnClock
 from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_regions
+from strongref_toolkit.errors import WriteFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -58,13 +59,6 @@ class NothingUsedError(StrongRefError):
         "These manifests use no exports, and manifests {name} claim {claimed}. Are they the right ones? Are they "
         "resolved already? To release all claims, use --unclaim {name}."
     )
-
-
-class HalfWrittenError(StrongRefError):
-    """Only some of the manifests were written: the set keeps its old claims and its new ones."""
-
-    error: StrongRefError
-    sentence = "{error}"
 
 
 class UnreadableLedgerError(StrongRefError):
@@ -132,7 +126,8 @@ class ManifestSetClaims:
     ) -> None:
         """Claim the exports that are used, write the manifests with their values, and release all other claims.
 
-        If claiming or writing fails, the set keeps the claims and hold stacks that it had before.
+        If claiming or writing fails, the set keeps the claims and hold stacks that it had before; also the new ones, if
+        some of the manifests were written.
 
         Args:
             used: every export that the manifests use.
@@ -142,7 +137,6 @@ class ManifestSetClaims:
 
         Raises:
             NothingUsedError: nothing is used, and the set claims something.
-            HalfWrittenError: `write` raised it; the set keeps its old and its new claims.
             ManifestSetBusyError: another run worked on the set until the wait timed out.
             HoldLeftError: all is done, but a hold stack still holds what it no longer should.
             StrongRefError: an Import would be refused for the same reason.
@@ -197,13 +191,12 @@ class ManifestSetClaims:
         ledger.add(_names(used - before))  # first: a claim that is not in the ledger could never be released
         try:
             write(holds.claim(_by_scope(used), _by_scope(before - used), claim) if hold_stacks else claim())
-        except HalfWrittenError:
-            raise
-        except BaseException:
-            with suppress(StrongRefError):  # the ledger still has them: the next run releases them
-                self._release(used - before)
-                holds.keep(holds.existing(_by_scope(held)))
-                ledger.replace(_names(before) | holds.names)
+        except BaseException as error:
+            if not (isinstance(error, WriteFailedError) and error.written):
+                with suppress(StrongRefError):  # the ledger still has them: the next run releases them
+                    self._release(used - before)
+                    holds.keep(holds.existing(_by_scope(held)))
+                    ledger.replace(_names(before) | holds.names)
             raise
         self._release(before - used)
         self._end(used, holds, hold_stacks=hold_stacks)

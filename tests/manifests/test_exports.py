@@ -17,6 +17,7 @@ from strongref_manifests.sources.on_demand import ExportSource
 from strongref_manifests.tokens import Token
 from strongref_toolkit.aws import Aws
 from strongref_toolkit.errors import NotExportedError, SecureValueError
+from strongref_toolkit.published_exports import PublishedExports
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 
@@ -55,7 +56,8 @@ def cloud() -> Cloud:
 def source(cloud: Cloud, consumer: str = SHARED, *, region: str = US, sensitive: bool = False) -> ExportSource:
     aws = Aws(cast("Accounts", Own()), RateLimiter(RateLimits()), cloud.clock, region)
     patience = Patience(3, 2, lambda: 0.5)
-    return ExportSource(aws, cloud.stores(region, cloud.clock), cloud.clock, patience, consumer, sensitive=sensitive)
+    store = cloud.stores(region, cloud.clock)
+    return ExportSource(aws, PublishedExports(store, cloud.clock, patience, consumer, sensitive=sensitive))
 
 
 def token(reference: str, region: str | None = EU, account: str | None = None) -> Token:
@@ -87,12 +89,12 @@ def test_what_was_asked_for_is_taken_down_by_place(cloud: Cloud) -> None:
     with pytest.raises(NotExportedError):
         exports.fetch(token("network.Gone"))
     scope = ExportScope(SHARED, NETWORK)
-    assert exports.uses == {(scope, key) for key in ("VpcId", "Alb/Arn", "Alb/SecurityGroup/Id")}
+    assert exports.exports.uses == {(scope, key) for key in ("VpcId", "Alb/Arn", "Alb/SecurityGroup/Id")}
 
 
 def test_values_that_someone_holds_are_not_read(cloud: Cloud) -> None:
     exports = source(cloud, region=EU)
-    exports.hold({(ExportScope(SHARED, NETWORK), Key("A")): Value(ParameterType.STRING, "held")})
+    exports.exports.hold({(ExportScope(SHARED, NETWORK), Key("A")): Value(ParameterType.STRING, "held")})
     assert exports.fetch(token("network.A", None)) == "held"
 
 

@@ -23,12 +23,12 @@ from strongref.refusals import ExportsInUseError, NoSuchExportError, NoSuchProdu
 from strongref_manifests.manifest_set import (
     PAGE_BYTES,
     ClaimLedger,
-    HalfWrittenError,
     ManifestSetBusyError,
     ManifestSetClaims,
     NothingUsedError,
     UnreadableLedgerError,
 )
+from strongref_toolkit.errors import WriteFailedError
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 
@@ -162,9 +162,9 @@ def test_of_a_run_that_wrote_a_part_all_is_held_until_the_next_one(world: World)
     world.hold(A)
 
     def half(_values: Mapping[Use, Value]) -> None:
-        raise HalfWrittenError(ManifestSetBusyError("x", "y"))
+        raise WriteFailedError("b.yaml", "disk full", 1)
 
-    with pytest.raises(HalfWrittenError):
+    with pytest.raises(WriteFailedError):
         world.hold(B, write=half)
     assert [world.claims(key) for key in "AB"] == [[str(SHOP)], [str(SHOP)]]
     assert world.ledger() == ["A", "B"]

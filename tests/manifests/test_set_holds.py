@@ -15,8 +15,9 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
-from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetBusyError, ManifestSetClaims
+from strongref_manifests.manifest_set import ManifestSetBusyError, ManifestSetClaims
 from strongref_manifests.set_holds import HoldLeftError
+from strongref_toolkit.errors import WriteFailedError
 from tests.manifests.test_manifest_set import Calls, Died
 from tests.protocol.test_holds import hold_stacks, holding
 from tests.protocol.test_scenarios import exports
@@ -237,7 +238,7 @@ def full(_values: Mapping[Use, Value]) -> None:
 
 
 def half(_values: Mapping[Use, Value]) -> None:
-    raise HalfWrittenError(ManifestSetBusyError("x", "y"))
+    raise WriteFailedError("b.yaml", "disk full", 1)
 
 
 def test_of_a_run_that_fails_the_holds_before_it_are_left(cloud: Cloud) -> None:
@@ -259,7 +260,7 @@ def test_of_a_run_that_fails_the_holds_before_it_are_left(cloud: Cloud) -> None:
 
 def test_of_a_run_that_wrote_a_part_all_is_held_until_the_next_one(cloud: Cloud) -> None:
     hold(cloud, A)
-    with pytest.raises(HalfWrittenError):
+    with pytest.raises(WriteFailedError):
         hold(cloud, B, write=half)
     assert (holding(cloud), claimed(cloud)) == ([[FIRST, SECOND]], "AB")
     hold(cloud, B)

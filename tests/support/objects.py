@@ -13,15 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import short_hash
 from strongref.protocol.time import Patience
-from strongref_manifests.sources.on_demand import ExportSource
 from strongref_objects import PlainTarget, Stack, Synthesis
 from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.channels.importing import HOLDER
 from strongref_objects.channels.parameters import read_parameters
-from strongref_toolkit.aws import Aws
+from strongref_toolkit.published_exports import PublishedExports
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
     from strongref_objects import DeserializationContext, SerializationContext
     from strongref_objects.channels import Channel
-    from strongref_toolkit.aws import Accounts
 
 EU, US = "eu-west-1", "us-east-1"
 
@@ -202,16 +199,9 @@ class _Here(Synthesis):
             if kind == "ssm":
                 return read_parameters(store, *rest)
             assert kind == "strongref"
-            aws = Aws(cast("Accounts", _Own()), RateLimiter(RateLimits()), cloud.clock, None)
-            return ExportSource(aws, store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
+            return PublishedExports(store, cloud.clock, Patience(3, 2, lambda: 0.5), *rest)
 
         return super().once(what, answer)
-
-
-class _Own:
-    """`accounts.Accounts` of which only the caller's own account is asked."""
-
-    own = ACCOUNT
 
 
 def template(stack: Stack) -> dict[str, Any]:

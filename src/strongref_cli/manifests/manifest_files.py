@@ -6,19 +6,19 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
-from strongref.errors import BadRequestError
+from strongref.errors import BadRequestError, StrongRefError
 from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.manifests.arguments import CLAIM, HOLD
 from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.errors import ManifestError
-from strongref_manifests.manifest_set import HalfWrittenError, ManifestSetClaims
+from strongref_manifests.manifest_set import ManifestSetClaims
 from strongref_manifests.resolution import files
 from strongref_manifests.text.manifests import Manifest, read, read_file
-from strongref_toolkit.errors import UsageError, WriteFailedError
+from strongref_toolkit.errors import UsageError
 from strongref_toolkit.files import write
 from strongref_toolkit.messages import tell
 from strongref_toolkit.session import ToolSession, one_region
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Value
     from strongref_manifests.resolution.files import InputFile
-    from strongref_manifests.sources.on_demand import ExportSource
-    from strongref_toolkit.published_exports import Use
+    from strongref_toolkit.published_exports import PublishedExports, Use
 
 STANDARD = "-"
 """Standard input, and then standard output."""
@@ -93,6 +92,17 @@ def read_manifests(
     return manifests, unread
 
 
+class Outcome(Protocol):
+    """Of an attempt to resolve manifests."""
+
+    texts: list[str]  # the new text of each, if there are no failures
+    failures: list[Any]  # what to print
+
+
+class _UnresolvedError(StrongRefError):
+    failures: list[Any]
+
+
 @dataclass
 class ManifestWriter:
     """Writes results to files, or to standard output, and there only once: a claim may have it write again."""
@@ -100,37 +110,46 @@ class ManifestWriter:
     args: argparse.Namespace
     paths: ManifestPaths
     manifests: Sequence[Manifest]
+    unread: Sequence[ManifestError]
+    failure: Sequence[str]  # what one is, as for `_failed`
     printed: bool = False
 
     def write(
         self,
-        texts: Sequence[str],
+        outcome: Outcome,
         claims: ManifestSetClaims | None,
-        exports: ExportSource | None,
-        again: Callable[[], Sequence[str]],
-    ) -> None:
+        exports: PublishedExports | None,
+        again: Callable[[], Outcome],
+    ) -> int:
         """Write each manifest's new text; with claims, the text that it has `again` with the claimed values.
 
-        They may have changed since they were read.
+        They may have changed since they were read. Returns the exit status, after printing what failed.
 
         Raises:
-            WriteFailedError: nothing was written.
-            HalfWrittenError: some files were written.
+            WriteFailedError: nothing was written, or only some files.
         """
+        if self.unread or outcome.failures:
+            return _failed(self.unread, outcome.failures, *self.failure)
+        if self.args.check:
+            return 0
+        if not (claims and exports):
+            self._write(outcome.texts)
+            return 0
 
         def write_claimed(claimed: Mapping[Use, Value]) -> None:
-            source.hold(claimed)
-            self._write(again())
+            exports.hold(claimed)
+            held = again()
+            if held.failures:
+                raise _UnresolvedError(held.failures)
+            self._write(held.texts)
 
-        if self.args.check:
-            return
-        if not (claims and exports):
-            self._write(texts)
-            return
-        source = exports
-        # A manifest that is printed meanwhile is not mixed with progress.
-        with progress("Claiming exports") if self.paths.inputs else nullcontext():
-            claims.hold(exports.uses, write_claimed, hold_stacks=self.args.hold)
+        try:
+            # A manifest that is printed meanwhile is not mixed with progress.
+            with progress("Claiming exports") if self.paths.inputs else nullcontext():
+                claims.hold(exports.uses, write_claimed, hold_stacks=self.args.hold)
+        except _UnresolvedError as error:
+            return _failed((), error.failures, *self.failure)
+        return 0
 
     def _write(self, texts: Sequence[str]) -> None:
         if self.paths.inputs:
@@ -139,10 +158,7 @@ class ManifestWriter:
                 for target, text, manifest in zip(self.paths.targets, texts, self.manifests, strict=False)
                 if not self.args.in_place or text != manifest.text
             }
-            try:
-                write(changed)
-            except WriteFailedError as error:
-                raise (HalfWrittenError(error) if error.written else error) from None
+            write(changed)
         elif not self.printed:
             self.printed = True
             put_out(texts[0].encode())
@@ -169,7 +185,7 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
     )
 
 
-def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
+def _failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
     """Print every problem and how many there are; `what` and `done` describe a failure, as for `count`."""
     for problem in (*unread, *failures):
         sys.stderr.write(f"{problem}\n")

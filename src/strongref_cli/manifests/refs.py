@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref.errors import StrongRefError
 from strongref_cli.manifests.arguments import CLAIM
 from strongref_cli.manifests.manifest_files import (
     STANDARD,
@@ -22,7 +21,6 @@ from strongref_cli.manifests.manifest_files import (
     ManifestWriter,
     check_claims,
     claims_of,
-    failed,
     read_manifests,
 )
 from strongref_cli.terminal.output import Result, TextTable, count, progress, put_out, show
@@ -71,20 +69,10 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
         _print_conditions(attempt)
     for each in attempt.ignored:
         sys.stderr.write(f"{each}\n")
-    if unread or attempt.failures:
-        return failed(unread, attempt.failures, "problem")
-
-    def again() -> list[str]:
-        claimed = _attempt(manifests, resolver)
-        if claimed.failures:
-            raise _UnresolvedError(claimed.failures)
-        return claimed.texts
-
     exports = stacks.exports if claims else None
-    try:
-        ManifestWriter(asked, paths, manifests).write(attempt.texts, claims, exports, again)
-    except _UnresolvedError as error:
-        return failed((), error.failures, "problem")
+    writer = ManifestWriter(asked, paths, manifests, unread, ("problem",))
+    if status := writer.write(attempt, claims, exports, lambda: _attempt(manifests, resolver)):
+        return status
     done = [count(len(manifests), "file"), count(len(attempt.conditions), "object", "with references")]
     done.append(count(attempt.filled, "field", "filled in"))
     if exports:
@@ -99,12 +87,6 @@ def _check_given(asked: argparse.Namespace) -> None:
     check_claims(asked, "references")
     if asked.conditions and asked.manifest == [STANDARD] and not asked.check:
         raise UsageError("--conditions prints to standard output, as the manifest does: add --check")
-
-
-class _UnresolvedError(StrongRefError):
-    """With the claimed values, the manifests cannot be resolved any more."""
-
-    failures: Sequence[str]
 
 
 @dataclass

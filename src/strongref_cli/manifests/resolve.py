@@ -11,7 +11,6 @@ from strongref_cli.manifests.manifest_files import (
     ManifestWriter,
     check_claims,
     claims_of,
-    failed,
     read_manifests,
 )
 from strongref_cli.terminal.output import count, progress, put_out
@@ -42,18 +41,10 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
     manifests, unread = read_manifests(paths.inputs, tokens_only=not args.strict)
     with progress("Resolving tokens"):
         outcome = resolve(manifests, tokens)
-    if unread or outcome.failures:
-        return failed(unread, outcome.failures, "value", "could not be resolved")
-    exports = next((source for source in given if isinstance(source, ExportSource)), None)
-
-    def again() -> list[str]:
-        nonlocal outcome
-        outcome = resolve(manifests, tokens)
-        for failure in outcome.failures:
-            raise failure.error
-        return outcome.texts
-
-    ManifestWriter(args, paths, manifests).write(outcome.texts, claims, exports, again)
+    exports = next((source.exports for source in given if isinstance(source, ExportSource)), None)
+    writer = ManifestWriter(args, paths, manifests, unread, ("value", "could not be resolved"))
+    if status := writer.write(outcome, claims, exports, lambda: resolve(manifests, tokens)):
+        return status
     done = [count(len(manifests), "file"), count(outcome.documents, "document")]
     done += [count(outcome.values, "value", "resolved"), count(limiter.calls, "call")]
     if claims and exports:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from strongref_manifests.refs.base import Generator, ObjectSource
     from strongref_manifests.refs.crds import Specs
     from strongref_toolkit.json_values import Json
+    from strongref_toolkit.published_exports import PublishedExports
     from strongref_toolkit.session import ToolSession
 
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
@@ -99,11 +100,11 @@ class StackValues:
         raise StackReferenceError(f"from.name {given['name']} is a map of exports. Name one of them, with dots")
 
     @property
-    def exports(self) -> ExportSource:
-        """The source of exports; raises `UsageError` if there is no region to read them in."""
-        exports = self._source(EXPORT)
-        assert isinstance(exports, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
-        return exports
+    def exports(self) -> PublishedExports:
+        """The exports that are read; raises `UsageError` if there is no region to read them in."""
+        source = self._source(EXPORT)
+        assert isinstance(source, ExportSource)  # noqa: S101 (what `sources` makes of that scheme)
+        return source.exports
 
 
 def parse_stack_reference(given: Mapping[str, Any]) -> Token:

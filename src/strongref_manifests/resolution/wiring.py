@@ -9,6 +9,7 @@ from strongref_manifests.sources.on_demand import EnvironmentSource, ExportSourc
 from strongref_manifests.sources.outputs import StackOutputs
 from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.tokens import EXPORT, TokenSource
+from strongref_toolkit.published_exports import PublishedExports
 from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def sources(  # noqa: PLR0913 (as the command's options)
     if EXPORT in schemes:
         ports = session.ports()
         store = ports.stores(one_region(called.region), session.clock)
-        made.append(ExportSource(called, store, session.clock, ports.patience, consumer, sensitive=sensitive))
+        exports = PublishedExports(store, session.clock, ports.patience, consumer, sensitive=sensitive)
+        made.append(ExportSource(called, exports))
     others: list[TokenSource] = [
         ParameterSource(called, sensitive=sensitive),
         SecretSource(called),

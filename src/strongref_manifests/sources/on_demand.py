@@ -12,25 +12,24 @@ from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
-from strongref.contract.names import SHARED, Producer
+from strongref.contract.names import Producer
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
 from strongref.macro.template import too_deep
 from strongref.memo import Memo
-from strongref.protocol.ports import BATCH, Store
+from strongref.protocol.ports import BATCH
 from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.tokens import ENV, EXPORT, SECRET, SSM, Token, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError, SecureValueError
 from strongref_toolkit.json_values import values_in
-from strongref_toolkit.published_exports import PublishedExports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from strongref.protocol.time import Clock, Patience
     from strongref_toolkit.aws import Aws, Where
     from strongref_toolkit.json_values import Json
+    from strongref_toolkit.published_exports import PublishedExports
 
 _EXPORT = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*)")
 _PARAMETER = re.compile(r"[A-Za-z0-9_.\-/]+(?::[A-Za-z0-9_.\-]+)?")
@@ -47,7 +46,7 @@ _ABSENT = "ResourceNotFoundException"
 _TOO_DEEP = "its JSON is nested too deeply"
 
 
-class ExportSource(PublishedExports, TokenSource):
+class ExportSource(TokenSource):
     """What stacks export by strongref: `${export:STACK.KEY}`, read as a weak import reads it, and not claimed.
 
     `@REGION` and `#ACCOUNT` are the exporting stack's, as in the `From` of an Import. The values are read where the run
@@ -56,25 +55,16 @@ class ExportSource(PublishedExports, TokenSource):
 
     scheme = EXPORT
 
-    def __init__(  # noqa: PLR0913 (what it is wired to)
-        self,
-        aws: Aws,
-        store: Store,
-        clock: Clock,
-        patience: Patience,
-        consumer: str = SHARED,
-        *,
-        sensitive: bool = False,
-    ) -> None:
-        """As `PublishedExports`; `aws` knows the caller's own account."""
-        super().__init__(store, clock, patience, consumer, sensitive=sensitive)
-        self._aws = aws
+    def __init__(self, aws: Aws, exports: PublishedExports) -> None:
+        self._aws = aws  # knows the caller's own account, and the region of the exports
+        self.exports = exports
 
     def fetch(self, token: Token) -> Json:
         """The export's value, as `PublishedExports.value`."""
         stack, key = matched(token, _EXPORT).groups()
-        producer = Producer(token.account or self._aws.accounts.own, token.region or self._store.region, stack)
-        return self.value(producer, key.replace(".", "/"), str(token))
+        region = self._aws.where(token.region, None).region
+        producer = Producer(token.account or self._aws.accounts.own, region, stack)
+        return self.exports.value(producer, key.replace(".", "/"), str(token))
 
 
 class ParameterSource(TokenSource):
