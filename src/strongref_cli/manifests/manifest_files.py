@@ -111,7 +111,7 @@ class ManifestWriter:
     paths: ManifestPaths
     manifests: Sequence[Manifest]
     unread: Sequence[ManifestError]
-    failure: Sequence[str]  # what one is, as for `_failed`
+    failure: Sequence[str]  # what one is, as for `failed`
     printed: bool = False
 
     def write(
@@ -129,7 +129,7 @@ class ManifestWriter:
             WriteFailedError: nothing was written, or only some files.
         """
         if self.unread or outcome.failures:
-            return _failed(self.unread, outcome.failures, *self.failure)
+            return failed(self.unread, outcome.failures, *self.failure)
         if self.args.check:
             return 0
         if not (claims and exports):
@@ -148,7 +148,7 @@ class ManifestWriter:
             with progress("Claiming exports") if self.paths.inputs else nullcontext():
                 claims.hold(exports.uses, write_claimed, hold_stacks=self.args.hold)
         except _UnresolvedError as error:
-            return _failed((), error.failures, *self.failure)
+            return failed((), error.failures, *self.failure)
         return 0
 
     def _write(self, texts: Sequence[str]) -> None:
@@ -185,7 +185,7 @@ def claims_of(option: str, name: str, args: argparse.Namespace, session: ToolSes
     )
 
 
-def _failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
+def failed(unread: Sequence[ManifestError], failures: Sequence[object], what: str, done: str = "") -> int:
     """Print every problem and how many there are; `what` and `done` describe a failure, as for `count`."""
     for problem in (*unread, *failures):
         sys.stderr.write(f"{problem}\n")
