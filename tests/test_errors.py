@@ -266,6 +266,7 @@ class Shown(NamedTuple):
         ("{text!r}, {text!r:5}", "'a long text', 'a lo…'"),
         ("{names}", "n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more"),
         ("{names:2} of {number}", "n0, n1 and 10 more of 3"),
+        ("{text.__class__:9}", "<class '…"),
         ("{{{text.__class__.__name__}}}", "{str}"),
         ("nothing", "nothing"),
     ],

@@ -9,17 +9,13 @@ from strongref_cdk8s.cdk_outputs import AppOutputs, TokenReader
 from strongref_cdk8s.errors import LeftOverError, NotANumberError, OutputNotDefinedError, shown_tree
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.forms import as_text
-from strongref_manifests.leftovers import leftover
+from strongref_manifests.leftovers import CDK_NUMBER, leftover
 from strongref_toolkit.intrinsics import Tree, Undetermined, evaluate, intrinsic, text
 from strongref_toolkit.json_values import Json, number, texts_in
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     import aws_cdk
-
-
-_NUMBER = b"\xfb\xff"
-"""The two highest bytes of a number that is a token (aws-cdk-lib 2.275.0, core/lib/private/encoding.js)."""
 
 
 class AwsCdkResolver(MarkedResolver):
@@ -31,7 +27,7 @@ class AwsCdkResolver(MarkedResolver):
     """
 
     mark = any_mark = re.compile(r"([$#]\{Token\[[a-zA-Z0-9:._-]+\]\})")
-    number = _NUMBER
+    number = CDK_NUMBER
 
     def __init__(
         self,
@@ -64,7 +60,7 @@ class AwsCdkResolver(MarkedResolver):
             return "{Token[" in value
         if isinstance(value, list):
             return len(value) == 1 and isinstance(value[0], str) and value[0].startswith("#{Token[")
-        return is_marked(value, _NUMBER) or is_of_library("aws_cdk", value)
+        return is_marked(value, CDK_NUMBER) or is_of_library("aws_cdk", value)
 
     def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:

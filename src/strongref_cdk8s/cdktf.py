@@ -14,6 +14,7 @@ from strongref_cdk8s import errors
 from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_braces, state_in_backend
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
+from strongref_manifests.leftovers import CDK_NUMBER, CDKTF_NUMBER
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
 from strongref_manifests.terraform.source import read_at, value_of
 from strongref_toolkit.jsii_objects import same
@@ -22,10 +23,6 @@ from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
     from strongref_manifests.terraform.states import TerraformState
-
-_NUMBER, _NUMBERS = b"\xfd\xff", b"\xfb\xff"
-"""The two highest bytes of a number that is a token, and of the only item of a list of numbers that is one
-(cdktf 0.21.0, lib/tokens/private/encoding.js)."""
 
 _INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
 """Text that Terraform would evaluate."""
@@ -40,7 +37,7 @@ class CdkTfResolver(MarkedResolver):
 
     mark = re.compile(r"([$#]\{TfToken\[[a-zA-Z0-9:._-]+\]\})")
     any_mark = re.compile(r"[$#&]\{TfToken\[[^\]\n]*\]\}")
-    number = _NUMBER
+    number = CDKTF_NUMBER
 
     def __init__(
         self,
@@ -91,10 +88,10 @@ class CdkTfResolver(MarkedResolver):
         if isinstance(value, str):
             return "{TfToken[" in value
         if isinstance(value, list) and len(value) == 1:
-            return _starts(value[0], "#{TfToken[") or (is_marked(value[0], _NUMBERS) and _is_list_of_numbers(value))
+            return _starts(value[0], "#{TfToken[") or (is_marked(value[0], CDK_NUMBER) and _is_list_of_numbers(value))
         if isinstance(value, dict):
             return len(value) == 1 and _starts(next(iter(value)), "&{TfToken[")
-        return is_marked(value, _NUMBER) or is_of_library("cdktf", value)
+        return is_marked(value, CDKTF_NUMBER) or is_of_library("cdktf", value)
 
     def whole(self, value: object) -> Json:
         if isinstance(value, str) and len(list(self.split(value))) > 1:

@@ -37,8 +37,8 @@ _MISTYPED = re.compile(rf"(?:{'|'.join(FORMS)})/|(?i:cfn-attr)(?![a-z0-9])|[a-z]
 """What a shell would expand by its letter, a default or a replacement, and is more likely a token of ours, mistyped."""
 _BRACES = re.compile(r"(?<!\$)\$\{([^}\n]*)\}?")
 _NUMBER = re.compile(r"-[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{3}")
-_NUMBERS = ((b"\xfb\xff", _CDK), (b"\xfd\xff", _CDKTF))
-"""The two highest bytes of an encoded number; the latter are those of CDKTF's lists of numbers as well."""
+CDK_NUMBER, CDKTF_NUMBER = b"\xfb\xff", b"\xfd\xff"
+"""The two highest bytes of an encoded number; the former are those of the item of CDKTF's lists of numbers as well."""
 _ROUNDED = 1e-3
 """How much of a number may have been lost where it was written with fewer digits."""
 
@@ -68,7 +68,7 @@ def leftover(value: Primitive) -> tuple[str, str] | None:
 
 def _encoded(number: float) -> str | None:
     """Whose token a number is."""
-    for bytes_, of_whom in _NUMBERS:
+    for bytes_, of_whom in ((CDK_NUMBER, _CDK), (CDKTF_NUMBER, _CDKTF)):
         nearest, farthest = (struct.unpack(">d", bytes_ + rest * 6)[0] for rest in (b"\0", b"\xff"))
         if farthest <= number <= nearest * (1 - _ROUNDED):
             return of_whom

@@ -76,11 +76,9 @@ def filled(sentence: str, source: object) -> str:
         parts.append(literal)
         if path is not None:
             value = attrgetter(path)(source)
-            if isinstance(value, str):
-                text = cut(value, int(limit)) if limit else value
-            elif isinstance(value, Iterable):
+            if isinstance(value, Iterable) and not isinstance(value, str):
                 text = cut(some(value, int(limit or 10)), NAMES_LIMIT)
             else:
-                text = str(value)
+                text = cut(str(value), int(limit)) if limit else str(value)
             parts.append(repr(text) if quoted else text)
     return "".join(parts)

@@ -11,7 +11,7 @@ from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import BadRequestError, StrongRefError
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, did_you_mean, filled, some
+from strongref.text import REASON_LIMIT, cut, did_you_mean, filled
 from strongref_manifests.refs.names import dotted, plural
 
 if TYPE_CHECKING:
@@ -58,24 +58,21 @@ class ServiceUnknownError(RefsError):
 class UnknownKindError(RefsError):
     subject: ObjectName
     found: str
-
-    def __str__(self) -> str:
-        return (
-            f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which looks like a reference, but no "
-            f"generator.yaml describes {cut(self.subject.kind, _NAME)} of {cut(self.subject.group, _NAME)}. "
-            "Add the one of that controller with --generator."
-        )
+    sentence = (
+        "{subject:180} has {found:180}, which looks like a reference, but no generator.yaml describes "
+        "{subject.kind:100} of {subject.group:100}. Add the one of that controller with --generator."
+    )
 
 
 class UnknownReferenceFieldError(RefsError):
     subject: ObjectName
     found: str  # the path, as in `spec.subnetRef`
     close: Sequence[str] = ()  # the most similar reference fields of the kind
+    sentence = "{subject:180} has {found:180}, which is not a reference field of {subject.kind:100}. {_hint}"
 
-    def __str__(self) -> str:
-        fact = f"{_object_text(self.subject)} has {cut(self.found, _SHOWN)}, which is not a reference field of "
-        hint = did_you_mean(self.close[:3], "Remove it, or use a newer generator.yaml.")
-        return f"{fact}{cut(self.subject.kind, _NAME)}. {hint}"
+    @property
+    def _hint(self) -> str:
+        return did_you_mean(self.close[:3], "Remove it, or use a newer generator.yaml.")
 
 
 # One reference field.
@@ -100,7 +97,7 @@ class FieldError(RefsError):
 
     @property
     def _subject(self) -> str:
-        return f"{f'{self.name}: ' if self.name else ''}{_object_text(self.location.subject)}"
+        return f"{f'{self.name}: ' if self.name else ''}{cut(str(self.location.subject), _SHOWN)}"
 
     @property
     def _identifier(self) -> str:
@@ -203,7 +200,7 @@ class ReferencedError(FieldError):
 
     @property
     def _refers(self) -> str:
-        return f"{self._subject}: {self._reference} refers to {_object_text(self.referenced)}"
+        return f"{self._subject}: {self._reference} refers to {cut(str(self.referenced), _SHOWN)}"
 
 
 class ResourceReferenceTerminalError(ReferencedError):
@@ -256,24 +253,22 @@ class NoSuchObjectError(RefsError):
     referenced: ObjectName
     among: str  # where it was looked up, as in `the manifests given`
     close: Sequence[str] = ()  # the most similar names of objects of its kind
+    sentence = "{referenced:180} was not found in {among:100}. {_hint}"
+
+    @property
+    def _hint(self) -> str:
+        return did_you_mean(self.close[:3], "Check its name and namespace, or create it first.")
 
     @property
     def upstream(self) -> str:
         """The text of Kubernetes' API (`apimachinery`, `errors.NewNotFound`)."""
         return f'{plural(self.referenced.kind)}.{self.referenced.group} "{self.referenced.name}" not found'
 
-    def __str__(self) -> str:
-        hint = did_you_mean(self.close[:3], "Check its name and namespace, or create it first.")
-        return f"{_object_text(self.referenced)} was not found in {cut(self.among, _NAME)}. {hint}"
-
 
 class AmbiguousObjectError(RefsError):
     referenced: ObjectName
     where: Sequence[str]
-
-    def __str__(self) -> str:
-        places = cut(some(self.where, 5), NAMES_LIMIT)
-        return f"{_object_text(self.referenced)} is defined more than once, with differences: in {places}. Keep one."
+    sentence = "{referenced:180} is defined more than once, with differences: in {where:5}. Keep one."
 
 
 class StackReferenceError(RefsError):
@@ -362,7 +357,3 @@ class AnsweredError(ClusterError):
             hint = "Check the server in the kubeconfig, and any proxy or login page in between."
         status = f"{self.status} {responses.get(self.status, '')}".strip()
         return f"{self._cluster} failed to {cut(self.action, 400)}: {status}. {hint}"
-
-
-def _object_text(named: ObjectName) -> str:
-    return cut(str(named), _SHOWN)
