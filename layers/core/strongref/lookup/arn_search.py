@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
-from strongref.aws.errors import CloudControlError
+from strongref.aws.errors import CloudControlError, UnsupportedError
 from strongref.lookup import arn_formats
 from strongref.lookup.errors import TooManyError, UnrelatedArnError
 from strongref.lookup.identify import by_override
-from strongref.lookup.matching import parts_agree
+from strongref.lookup.matching import is_answer, parts_agree
 from strongref.lookup.overrides import Candidates
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import LookupScope
-    from strongref.lookup.reader import ResourceProbe
+    from strongref.lookup.reader import ResourceReader
     from strongref.lookup.resource_types import ResourceType
     from strongref.untyped import AnyJson
 
@@ -26,15 +26,26 @@ MAX_READS = 100
 """Resources that one lookup reads one by one: half a minute at its rate limit."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ArnSearch:
     """The resources of one lookup, and what their ARNs and other properties are."""
 
-    probe: ResourceProbe  # reads resources
+    reader: ResourceReader  # makes the calls
     resource_type: ResourceType  # of all of them
     known: Mapping[str, str]  # properties that must match
     scope: LookupScope  # where the resources are
     description: str  # what is looked for, in words
+    # of the calls for resources that may exist: a lookup reports it only if it finds nothing
+    first_error: CloudControlError | UnsupportedError | None = field(default=None, init=False)
+
+    def get(self, identifier: str) -> Resource | None:
+        """The resource; None if it does not exist here or the call failed."""
+        try:
+            found = self.reader.get_if_exists(self.resource_type.type_name, identifier)
+        except (CloudControlError, UnsupportedError) as error:
+            self.first_error = self.first_error or error
+            return None
+        return found if found and is_answer(identifier, found.identifier, self.scope) else None
 
     def find(self, text: str) -> list[str]:
         """The identifiers of the resources of the type that have this ARN: one, or none.
@@ -53,7 +64,7 @@ class ArnSearch:
         if not resource_type.arn_property and not arn_formats.is_of_type(arn, resource_type):
             raise UnrelatedArnError(resource_type.type_name, text, self.scope.region)
         for identifier in arn_formats.identifiers_from_arn(resource_type, arn):
-            resource = self.probe.get(identifier)
+            resource = self.get(identifier)
             if resource and self._may_match(resource) and self._has_arn(resource, arn):
                 return [resource.identifier]
         listed = self.list_resources()
@@ -65,7 +76,7 @@ class ArnSearch:
     def confirm(self, candidates: Candidates) -> list[str]:
         """The first candidate that exists and has the expected properties, as far as it has them at all."""
         for text in candidates.texts:
-            resource = self.probe.get(text)
+            resource = self.get(text)
             if resource and self._may_match(resource):
                 expected = candidates.properties.items()
                 if all(resource.properties.get(name) in (None, value) for name, value in expected):
@@ -74,7 +85,7 @@ class ArnSearch:
 
     def list_resources(self) -> list[Resource]:
         """Every resource whose identifier agrees with the known properties."""
-        found = self.probe.reader.list_resources(self.resource_type, self.known)
+        found = self.reader.list_resources(self.resource_type, self.known)
         return [resource for resource in found if self._may_match(resource)]
 
     def with_property(self, resources: Sequence[Resource], name: str | None, value: str) -> list[str]:
@@ -91,7 +102,7 @@ class ArnSearch:
             return parts[self.resource_type.identifier.index(name)]
         if name in resource.properties:
             return resource.properties[name]
-        read = self.probe.reader.get_if_exists(self.resource_type.type_name, resource.identifier)
+        read = self.reader.get_if_exists(self.resource_type.type_name, resource.identifier)
         return read.properties.get(name) if read else None
 
     def _limit_reads_of(self, name: str, resources: Sequence[Resource]) -> None:
@@ -106,7 +117,7 @@ class ArnSearch:
     def _with_arn_as_identifier(self, text: str) -> list[str]:
         resource_type = self.resource_type
         if not resource_type.is_composite:
-            resource = self.probe.reader.get_if_exists(resource_type.type_name, text)
+            resource = self.reader.get_if_exists(resource_type.type_name, text)
             return [resource.identifier] if resource and self._may_match(resource) else []
         listed = ((resource.identifier, resource_type.parts(resource.identifier)) for resource in self.list_resources())
         return [identifier for identifier, parts in listed if parts and parts[resource_type.own or 0] == text]
@@ -127,7 +138,7 @@ class ArnSearch:
                 pairs = [(self.property_of(resource, name), value) for name, value in in_arn.items()]
                 return any(own == value for own, value in pairs) and all(own in (None, value) for own, value in pairs)
         except CloudControlError as error:
-            self.probe.record(error)
+            self.first_error = self.first_error or error
             return False
         own_part, parts = resource_type.own_value(resource.identifier), resource_type.parts(resource.identifier)
         if parts is None or own_part is None or not arn_formats.is_of_type(arn, resource_type):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-from strongref.aws.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError, UnsupportedError
+from strongref.aws.errors import CloudControlError, NoSuchResourceError, PropertiesAskedError
 from strongref.lookup.arn_formats import RESOURCE_PATTERNS
 from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
-from strongref.lookup.matching import is_answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from strongref.aws.cloud_control import Resource
-    from strongref.lookup.query import LookupScope
     from strongref.lookup.resource_types import ResourceType
 
 LIST_ATTEMPTS = 5
@@ -114,28 +112,6 @@ class ResourceReader:
             replace(each, properties={name: value for name, value in each.properties.items() if name in kept})
             for each in listed
         )
-
-
-@dataclass(slots=True)
-class ResourceProbe:
-    """Reads resources that may exist. A lookup reports the first failed call only if it finds nothing."""
-
-    reader: ResourceReader  # makes the calls
-    type_name: str  # of the resources
-    scope: LookupScope  # where they are
-    first_error: CloudControlError | UnsupportedError | None = field(default=None, init=False)  # None if all succeeded
-
-    def get(self, identifier: str) -> Resource | None:
-        """The resource; None if it does not exist here or the call failed."""
-        try:
-            found = self.reader.get_if_exists(self.type_name, identifier)
-        except (CloudControlError, UnsupportedError) as error:
-            self.record(error)
-            return None
-        return found if found and is_answer(identifier, found.identifier, self.scope) else None
-
-    def record(self, error: CloudControlError | UnsupportedError) -> None:
-        self.first_error = self.first_error or error
 
 
 def first_model(resource_type: ResourceType, known: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from strongref.lookup.errors import AmbiguousError, MissingPropertyError, Resour
 from strongref.lookup.identify import ListSearch, interpret
 from strongref.lookup.overrides import PARENT_AND_OWN, ArnResource, Candidates, Identifier, NameSearch, with_derived
 from strongref.lookup.query import LookupScope, ResourceQuery
-from strongref.lookup.reader import CloudControl, ResourceProbe, ResourceReader, Tagging
+from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
 from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 from strongref.text import some
 
@@ -38,8 +38,7 @@ class ResourceSearch:
             raise ResourceQueryError(self._type_name, f"it has no property {wrong[0]}; did you mean {wrong[1]}?")
         self._given = {name: value for name, value in query.properties.items() if value}
         self._known = with_derived(self._type_name, {**query.hints, **self._given})
-        self._probe = ResourceProbe(reader, self._type_name, self._scope)
-        self._arns = ArnSearch(self._probe, self._resource_type, self._known, self._scope, self._description)
+        self._arns = ArnSearch(reader, self._resource_type, self._known, self._scope, self._description)
 
     def resource(self) -> Resource:
         """The resource with its properties. Raises as `Finder.find`."""
@@ -55,12 +54,12 @@ class ResourceSearch:
         try:
             return self._find()
         except (CloudControlError, UnsupportedError):
-            if self._probe.first_error is None:
+            if self._arns.first_error is None:
                 raise
         except MissingPropertyError:
-            if not isinstance(self._probe.first_error, UnsupportedError):  # More properties would not help then.
+            if not isinstance(self._arns.first_error, UnsupportedError):  # More properties would not help then.
                 raise
-        raise self._probe.first_error
+        raise self._arns.first_error
 
     def _differing(self, resource: Resource) -> list[str]:
         """The given properties that differ from the resource's own; parts of its identifier agree already."""
@@ -116,7 +115,7 @@ class ResourceSearch:
             return self._only([])
         forms = [physical_id, *([f"{arn.resource_id}{SEPARATOR}{own}"] if arn else [])]
         for form in forms:
-            found = self._probe.get(form)
+            found = self._arns.get(form)
             if found:
                 return self._only([found.identifier])
         known = {**self._known, **from_id}
@@ -129,7 +128,7 @@ class ResourceSearch:
         return self._only(fitting, len(listed))
 
     def _in_list(self, way: ListSearch) -> str:
-        found = self._probe.get(way.likely) if way.likely else None
+        found = self._arns.get(way.likely) if way.likely else None
         if found:
             return self._only([found.identifier])
         try:
@@ -151,7 +150,7 @@ class ResourceSearch:
         """The resource whose ARN ends so. A list may lack it, so it is read before and after the list."""
         if not way.text:
             return self._only([])
-        found = self._probe.get(self._scope.arn(way.service, way.text) or way.native)
+        found = self._arns.get(self._scope.arn(way.service, way.text) or way.native)
         texts = (found.identifier, str(found.properties.get("Arn"))) if found else ()
         arn = next(filter(None, map(Arn.parse, texts)), None)
         if arn and arn.resource == way.text and self._scope.may_contain(arn):
@@ -160,7 +159,7 @@ class ResourceSearch:
         arns = {each.identifier: arn for each in listed if (arn := Arn.parse(each.identifier))}
         fitting = [identifier for identifier, arn in arns.items() if arn.resource == way.text]
         if arns and not fitting:
-            found = self._probe.get(str(next(iter(arns.values())).with_resource(way.text)))
+            found = self._arns.get(str(next(iter(arns.values())).with_resource(way.text)))
             fitting = [found.identifier] if found else []
         return self._only(fitting, len(listed))
 
@@ -199,7 +198,7 @@ class ResourceSearch:
             return self._by_identifier(name)
         parts = [{**self._known, own_part: name}.get(part, "") for part in resource_type.identifier]
         if all(parts) and not any(SEPARATOR in part for part in parts):
-            found = self._probe.get(SEPARATOR.join(parts))
+            found = self._arns.get(SEPARATOR.join(parts))
             if found:
                 return self._only([found.identifier])
         listed = [each.identifier for each in self._arns.list_resources()]
@@ -248,7 +247,7 @@ class ResourceSearch:
         """The only identifier, if the resource's properties agree with the given ones."""
         different = list(dict.fromkeys(found))
         if not different:
-            raise self._probe.first_error or self._no_match(among=among)
+            raise self._arns.first_error or self._no_match(among=among)
         agreeing, differing = self._compare(different)
         if not agreeing:
             raise self._no_match(differing, among)
