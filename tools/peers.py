@@ -70,6 +70,7 @@ WHY_UNKNOWN = ("carries out", "invalid expression", "is new", "may be replaced",
 _TEMPLATE = re.compile(rb"""^[ \t{]*["']?Resources["']?[ \t]*:""", re.MULTILINE)
 _STATE = re.compile(rb'"(?:terraform_version|format_version|lineage)"')
 _FUNCTIONS = ("Fn::", "Ref", "Condition")
+_ENDS = re.compile(r"(?:\bOutputs\W+|^[ \t\]}]*)$")
 _EVERY = 3
 _NEW = "a new value: with 'quotes'"
 _VARIABLE = "PeersName"
@@ -112,7 +113,8 @@ def transform(file: str, data: bytes) -> None:
     touched = {line for first, last in spans for line in range(first, last + 1)}
     left = iter(result.splitlines())
     for number, line in enumerate(template.text.splitlines(), 1):
-        if number not in touched and not any(each in (line, f"{line},") for each in left):
+        is_free = number in touched or _ENDS.search(line)  # where the loop's output comes
+        if not is_free and not any(each in (line, f"{line},") for each in left):
             raise FoundError(f"line {number} has changed")
 
 
@@ -122,8 +124,9 @@ def loop(template: TemplateText) -> Iterator[TextEdit]:
     found = template.entries.get(path)
     if found and isinstance(found.entry.key, Scalar) and not found.shared:
         start = found.entry.key.start
-        indent = f"\n{' ' * (start - template.text.rfind(chr(10), 0, start) - 1)}"
-        yield TextEdit(start, start, f"{_LOOP}{', ' if found.above.brackets else indent}")
+        indent = template.text[template.text.rfind("\n", 0, start) + 1 : start]
+        apart = " " if indent.strip() else f"\n{indent}"
+        yield TextEdit(start, start, f"{_LOOP}{',' if found.above.brackets else ''}{apart}")
 
 
 def references(template: TemplateText) -> Iterator[TextEdit]:
