@@ -76,7 +76,7 @@ class FieldPath(NamedTuple):
 
 
 class DryRunParticipant(ABC):
-    def begin(self) -> None:  # noqa: B027 (most do nothing)
+    def begin(self) -> None:  # noqa: B027 (by default nothing)
         """A dry run begins: apps may define other outputs than in the last one."""
 
     @abstractmethod

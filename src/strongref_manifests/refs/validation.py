@@ -88,7 +88,7 @@ def find_references(spec: object, fields: Sequence[Field] = ()) -> Iterator[Path
     for path, value in values_in(spec, ("spec",)):
         key = path[-1]
         if isinstance(key, str) and (
-            _looks_like_reference(key, value) or (_names(value) and _is_similar(fields, _steps(path), key))
+            _looks_like_reference(key, value) or (fields and _names(value) and _is_similar(fields, _steps(path), key))
         ):
             yield path
 
