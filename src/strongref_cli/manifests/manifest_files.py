@@ -92,8 +92,8 @@ def read_manifests(
     return manifests, unread
 
 
-class Outcome(Protocol):
-    """Of an attempt to resolve manifests."""
+class Attempt(Protocol):
+    """To resolve manifests."""
 
     texts: list[str]  # the new text of each, if there are no failures
     failures: list[Any]  # what to print
@@ -116,10 +116,10 @@ class ManifestWriter:
 
     def write(
         self,
-        outcome: Outcome,
+        attempt: Attempt,
         claims: ManifestSetClaims | None,
         exports: PublishedExports | None,
-        again: Callable[[], Outcome],
+        again: Callable[[], Attempt],
     ) -> int:
         """Write each manifest's new text; with claims, the text that it has `again` with the claimed values.
 
@@ -128,12 +128,12 @@ class ManifestWriter:
         Raises:
             WriteFailedError: nothing was written, or only some files.
         """
-        if self.unread or outcome.failures:
-            return failed(self.unread, outcome.failures, *self.failure)
+        if self.unread or attempt.failures:
+            return failed(self.unread, attempt.failures, *self.failure)
         if self.args.check:
             return 0
         if not (claims and exports):
-            self._write(outcome.texts)
+            self._write(attempt.texts)
             return 0
 
         def write_claimed(claimed: Mapping[Use, Value]) -> None:
