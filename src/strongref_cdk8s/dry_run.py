@@ -144,9 +144,7 @@ class AppRun:
         finally:
             self.is_dry = False
         if self.problems:
-            # cdk8s asks about an object's metadata twice: by itself, and as a part of the object.
-            once = [at for at in self.problems if at._replace(key=("metadata", *at.key)) not in self.problems]
-            problems = [f"{at}: {why}" for at in once for why in self.problems[at]]
+            problems = [f"{at}: {why}" for at, reasons in self.problems.items() for why in reasons]
             raise UnresolvedValuesError(problems) from self._of_others
         if self._of_others:
             raise self._of_others

@@ -42,6 +42,8 @@ class CloudResolver(DryRunParticipant):
     """
 
     _run: AppRun | None = None
+    _object: Json = None  # what is being written, or its kind alone
+    _above: tuple[str, ...] = ()  # what leads to that in the object
 
     def resolve(self, context: cdk8s.ResolutionContext) -> None:
         """Replace a value that holds tokens of this resolver.
@@ -56,11 +58,13 @@ class CloudResolver(DryRunParticipant):
         starts = not context.key and isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
         if run is None or starts:
             run = self._run = AppRun.of(context.obj, self, question if starts else None)
+        if not context.key:  # cdk8s asks about an object's metadata by itself, and then again as a part of the object
+            self._object, self._above = (value, ()) if starts else ({"kind": context.obj.kind}, ("metadata",))
         concerns = self.concerns(value)
         keys = [key for key in value if self.token_in(key)] if isinstance(value, dict) and not concerns else []
         if not concerns and not keys:
             return
-        at = FieldPath(context.obj.node.path, tuple(context.key))
+        at = FieldPath(context.obj.node.path, (*self._above, *context.key))
         if run.has_failed(at):
             return
         if concerns:
@@ -92,7 +96,7 @@ class CloudResolver(DryRunParticipant):
             return
         try:
             result, made = self._resolved(value, text)
-            if not isinstance(result, str) and needs_text({"kind": context.obj.kind}, at.key, result):
+            if not isinstance(result, str) and needs_text(self._object, at.key, result):
                 raise not_text(str(value), result, TEXT_ONLY)
         except StrongRefError as error:
             run.fail(at, value, error, context.obj)

@@ -74,6 +74,7 @@ def needs_text(content: Json, path: Path, value: Json) -> bool:
     its = mapping(content)
     kind = str(its.get("kind", ""))
     if kind.endswith("List") and isinstance(its.get("items"), list) and path[:1] == ("items",) and len(path) > 1:
-        return needs_text(its["items"][path[1]], path[2:], value)
+        item = mapping(its["items"][int(path[1])])
+        return needs_text({"kind": kind.removesuffix("List"), **item}, path[2:], value)
     places = ((".".join(map(str, (kind, *at))), each) for at, each in values_in(value, path))
     return bool(kind) and any(_TEXT_PLACES.fullmatch(place) and not isinstance(each, str) for place, each in places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,23 @@ def test_what_is_no_text_is_refused_where_kubernetes_takes_only_text() -> None:
     text, fix = failing(made), "where Kubernetes takes only text. Write "
     assert f"env[0].value: ${{tf:output.database.port}} is a number, which cannot stand {fix}${{tf:output" in text
     assert f"C, data.hosts: ${{ssm:/site/hosts}} is a list, which cannot stand {fix}${{ssm:/site/hosts|join:,}}" in text
+
+
+def test_the_metadata_and_the_items_of_a_list_are_places_of_their_own(tmp_path: Path) -> None:
+    """cdk8s asks about an object's metadata twice: by itself, and as a part of the object."""
+    made = Manifests(TokenResolver("ssm", "env"))
+    made.annotated("A", {"hosts": "${ssm:/site/hosts}"})
+    listed = {"kind": "ConfigMap", "apiVersion": "v1", "data": {"hosts": "${ssm:/site/hosts}"}}
+    (tmp_path / "list.yaml").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [{}, listed]}))
+    cdk8s.Include(made.chart, "L", url=str(tmp_path / "list.yaml"))
+    text = failing(made)
+    assert "2 values could not be resolved" in text
+    assert "Manifest/A, metadata.annotations.hosts: ${ssm:/site/hosts} is a list, which cannot stand where" in text
+    assert ", items[1].data.hosts: ${ssm:/site/hosts} is a list, which cannot stand where" in text
+    made = Manifests(TokenResolver("env"))
+    made.annotated("A", {"evil": "${env:EVIL}"})
+    (written,) = made.written()
+    assert written["metadata"]["annotations"] == {"evil": EVIL}
 
 
 def test_a_sensitive_value_of_terraform_s_is_allowed_by_its_address() -> None:

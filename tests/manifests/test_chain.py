@@ -137,6 +137,7 @@ kind: {kind}
         ("Pod", "spec: {tolerations: [{value: TOKEN}]}", "spec.tolerations[0].value"),
         ("StorageClass", "parameters: {iops: TOKEN}", "parameters.iops"),
         ("List", "items: [{apiVersion: v1, kind: ConfigMap, data: {a: TOKEN}}]", "items[0].data.a"),
+        ("ConfigMapList", "items: [{data: {a: TOKEN}}]", "items[0].data.a"),
     ],
 )
 def test_what_is_no_text_is_refused_where_kubernetes_takes_only_text(kind: str, place: str, path: str) -> None:

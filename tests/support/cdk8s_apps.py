@@ -23,6 +23,10 @@ class Manifests:
     def config_map(self, name: str, data: Mapping[str, Any], chart: Any = None) -> Any:
         return k8s.KubeConfigMap(chart or self.chart, name, metadata=k8s.ObjectMeta(name=name.lower()), data=data)
 
+    def annotated(self, name: str, annotations: Mapping[str, str]) -> Any:
+        metadata = cdk8s.ApiObjectMetadata(name=name.lower(), annotations=annotations)
+        return cdk8s.ApiObject(self.chart, name, api_version="v1", kind="ServiceAccount", metadata=metadata)
+
     def pod(self, name: str, **container: Any) -> Any:
         return k8s.KubePod(self.chart, name, spec=k8s.PodSpec(containers=[k8s.Container(name="main", **container)]))
 
