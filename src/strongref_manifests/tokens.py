@@ -51,10 +51,11 @@ NOWHERE = frozenset({TF, ENV, K8S})
 """Schemes whose values belong to no region or account of AWS."""
 
 _OPENING = re.compile(rf"\$(?:(?P<escape>\$)\{{|\{{(?P<scheme>{'|'.join(FORMS)}):(?![-=?+]))")
-_BODY = re.compile(r'(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*')
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_BODY = re.compile(rf'(?:[^"}}\n]|{_QUOTED.pattern})*')
 LOCATION = r"(?:@(?P<region>[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}))?(?:#(?P<account>[0-9]{12}))?"
 """Where a value is, or a state in S3."""
-_SUFFIX = re.compile(rf'{LOCATION}(?:\|(?P<form>text|typed|join(?::[^"]+)?))?\Z')
+_SUFFIX = re.compile(rf'{LOCATION}(?:\|(?P<form>text|typed|join(?::[^"@#]+)?))?\Z')
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,9 @@ def _token(scheme: str, body: str) -> Token:
     token = Token(scheme, body[: suffix.start()] if suffix else body, **given)
     if scheme in NOWHERE and (token.region or token.account):
         raise BadTokenError(str(token), f"{scheme} values are in no region or account; leave out what follows @ or #")
+    if "|" in _QUOTED.sub("", token.reference):
+        problem = 'what follows | must be text, typed or join:SEPARATOR, at the end, and a separator has no @, # and "'
+        raise BadTokenError(str(token), f"{problem}. Put a name with | in double quotes")
     if not token.reference:
         raise malformed(token)
     return token

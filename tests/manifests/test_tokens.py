@@ -19,7 +19,7 @@ SUFFIXES = {
     "region": st.sampled_from([None, "eu-west-1", "us-gov-west-1"]),
     "account": st.sampled_from([None, "2" * 12]),
 }
-FORM = st.sampled_from([None, "text", "typed", "join", "join:,", "join: | ", "join:@eu-west-1#2"])
+FORM = st.sampled_from([None, "text", "typed", "join", "join:,", "join: | "])
 TOKENS = st.sampled_from(sorted(FORMS)).flatmap(
     lambda scheme: st.builds(Token, st.just(scheme), REFERENCES, form=FORM, **({} if scheme in NOWHERE else SUFFIXES))
 )
@@ -75,7 +75,7 @@ def test_text_without_our_schemes_and_without_an_escape_is_left_as_it_is(text: s
         ("${ssm:/a@eu-west-1|join:, }", Token("ssm", "/a", "eu-west-1", form="join:, ")),
         ('${secret:"a|text"}', Token("secret", '"a|text"')),
         ('${secret:"a|join:,"|join}', Token("secret", '"a|join:,"', form="join")),
-        ("${secret:a:b|c}", Token("secret", "a:b|c")),
+        ('${secret:a:"b|c"}', Token("secret", 'a:"b|c"')),
     ],
 )
 def test_a_token_is_taken_apart(text: str, token: Token) -> None:
@@ -112,6 +112,26 @@ def test_a_token_that_cannot_be_understood_is_reported(text: str, reported: str)
         parse(text)
     assert reported in str(refused.value)
     assert len(str(refused.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *(
+            "${export:network.Ids|join:,@us-east-1}",
+            "${export:network.Ids|join:,#222222222222}",
+            "${secret:a:b|join:@}",
+        ),
+        *("${secret:a|text@us-east-1}", "${env:A|Text}", "${env:A| text}", "${env:A|join:}", "${ssm:/a|}"),
+        *("${secret:a:b|c}", '${tf:aws_x.y["|text"].z|txt}', '${export:a.B|join:","}'),
+    ],
+)
+def test_a_form_that_there_is_not_is_an_error_that_names_all_forms(token: str) -> None:
+    with pytest.raises(
+        BadTokenError, match=r"what follows \| must be text, typed or join:SEPARATOR, at the end,"
+    ) as bad:
+        parse(token)
+    assert bad.value.token == token
 
 
 def test_the_text_around_tokens_keeps_its_escapes() -> None:
