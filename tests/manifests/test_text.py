@@ -331,6 +331,11 @@ def test_the_style_stays_where_it_can(place: str, value: str, expected: str) -> 
         ("'it''s ${env:V}\n\n  more'", "x"),
         ("echo ${env:V}\n  and /${env:V}/ more", "x=1"),
         ("[a, 'it''s ${env:V}']", "x"),
+        ("|\n  a ${env:V}\n  ${env:V}\n  b\n", ""),
+        ("|+ # why\r\n  a\r\n  b=${env:V}\r\n\r\n", ""),
+        ("|2\n    a\n  ${env:V}${env:V} b\n", " x "),
+        ("'${env:V}, it''s'", " "),
+        ('"a ${env:V}"', ""),
     ],
 )
 def test_only_the_characters_of_a_token_change_where_its_value_has_no_line_break(written: str, value: str) -> None:
@@ -344,7 +349,12 @@ def test_only_the_characters_of_a_token_change_where_its_value_has_no_line_break
     [
         ("|2\n    a\n  ${env:V}\n", "x\ny", '"  a\\nx\\ny\\n"\n'),
         ("|\n  a ${env:V}\n", "x\n\n  y", "|\n  a x\n\n    y\n"),
-        ("|\n  a\n  ${env:V}\n", "x ", '"a\\nx \\n"\n'),
+        ("|\n  a\n  ${env:V}\n", "", '"a\\n\\n"\n'),
+        ("|\n  a\n  ${env:V}\n", "x\n", '"a\\nx\\n\\n"\n'),
+        ("|\n  ${env:V} a\n", " x", '" x a\\n"\n'),
+        (">\n  a\n  ${env:V}\n  b\n", " x", '"a  x b\\n"\n'),
+        ("|2 # why\n    a ${env:V}\n", "x\ny", '"  a x\\ny\\n" # why\n'),
+        ("| # why\r\n  a ${env:V}\r\n", "\r", '"a \\r\\n" # why\r\n'),
         ("a ${env:V} b", "x: y", '"a x: y b"'),
         ("a ${env:V} b", "#x", '"a #x b"'),
         ("${env:V} b", "yes", '"yes b"'),
@@ -409,6 +419,7 @@ def test_where_each_value_stands_is_known() -> None:
             b"a: {{ .Values.x }}\n b: {{ .y }}",
             "It looks like a template: render it first, as in helm template",
         ),
+        ("a.yaml", b"{{/*\nwhy\n*/}}\na: 1\n", "It looks like a template: render it first"),
         ("a.yaml", b"a: 1\n{% raw %}\nb: 2\n{% endraw %}\n", "It looks like a template: render it first"),
         ("a.yaml", b"a: 1\nb:\n  a: 1\n  b: 2\n  a: 3\n", "a.yaml, line 5: the key a stands twice in one map"),
         ("a.yaml", b"a: *b\n", "a.yaml, line 1: no anchor b stands before the alias *b"),

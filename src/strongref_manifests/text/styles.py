@@ -34,8 +34,8 @@ _NOT_PLAIN = re.compile(rf"{_IN_LINE.pattern}|\t|:(?:\s|\Z)|(?:\A|\s)#")
 _WORDS = re.compile(r"[A-Za-z/]\S*\s")
 """How text without quotes begins that no reader of YAML takes for anything but text."""
 
-_HEADER = re.compile(r"([|>])([-+]?)([ \t]+#[^\n]*)?")
-"""The header of a block whose indentation is that of its first line."""
+_HEADER = re.compile(r"[|>][-+]?(?P<indent>[1-9]?)[-+]?(?P<comment>[ \t]+#[^\r\n]*)?")
+"""The header of a block; without a number, its indentation is that of its first line."""
 
 
 def in_style(scalar: Scalar, text: str, value: Json) -> str:
@@ -57,8 +57,8 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
         return flow(value)
     raw = text[scalar.text_start : scalar.end]
     header = _HEADER.match(raw)  # its comment stays, and so do the ends of the block's last lines
-    comment = header[3] if header and header[3] else ""
-    return f"{flow(value)}{comment}{raw[len(raw.rstrip()) :]}"
+    comment = header["comment"] if header else ""
+    return f"{flow(value)}{comment or ''}{raw[len(raw.rstrip()) :]}"
 
 
 def flow(value: Json) -> str:
@@ -84,17 +84,21 @@ def is_plain(value: str, *, in_brackets: bool = False) -> bool:
 def in_place(scalar: Scalar, text: str, filled: Callable[[Iterable[Part], Callable[[str], str]], str]) -> str | None:
     """A scalar of a text with its tokens `filled` in, and all other characters as they are.
 
-    None where that might be read as something else: if a token is written with escapes, or if a value is empty, has
-    white space at an end, breaks a line where none may be added, or must be escaped in a style without escapes.
+    None where that might be read as something else: if a token is written with escapes, or if a value breaks a line
+    where none may be added, must be escaped in a style without escapes, or has white space at an end, or nothing in it,
+    where lines are folded or a block begins or ends.
     """
     raw, style = text[scalar.text_start : scalar.end], scalar.style
     end = line_break(raw)
     header, _, body = raw.partition(end) if style in BLOCKS else ("", "", raw)
     indent = re.sub(r"(?:[ \t]*\r?\n)*( *).*", r"\1", body, flags=re.DOTALL)
-    unfit = {'"': None, "|": _ESCAPED if _HEADER.fullmatch(header) else _IN_LINE, None: _NOT_PLAIN}.get(style, _IN_LINE)
+    indented = _HEADER.fullmatch(header)
+    in_block = _ESCAPED if indented and not indented["indent"] else _IN_LINE
+    unfit = {'"': None, "|": in_block, None: _NOT_PLAIN}.get(style, _IN_LINE)
+    is_exact = style == "|" or (style in ("'", '"') and "\n" not in body)
 
     def written(value: str) -> str:
-        if not value or value != value.strip() or (unfit and unfit.search(value)):
+        if not (is_exact or (value and value == value.strip())) or (unfit and unfit.search(value)):
             raise ValueError
         if style == '"':
             return flow(value)[1:-1]
@@ -107,4 +111,8 @@ def in_place(scalar: Scalar, text: str, filled: Callable[[Iterable[Part], Callab
         result = filled(parts, written) if is_same and (style or _WORDS.match(raw)) else ""
     except (BadTokenError, ValueError):
         return None
-    return f"{header}{end}{result}" if header and result else result or None
+    if not header:
+        return result or None
+    before, after = len(body) - len(body.lstrip()), len(body) - len(body.rstrip())
+    inner = result[before : len(result) - after]
+    return f"{header}{end}{result}" if inner[:1].strip() and inner.rpartition("\n")[2].strip() else None
