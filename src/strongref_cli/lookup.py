@@ -17,7 +17,7 @@ from strongref.text import some
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
-from strongref_toolkit.session import ToolSession, one_region
+from strongref_toolkit.session import ToolSession, check_regions, one_region
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:
     named = Arn.parse(args.arn or "")
+    if named and named.region:
+        check_regions([named.region])
     region = one_region(args.region or (named.region if named else None))
     type_name = args.type or _type_of(named)
     accounts = session.accounts(region, args.role)

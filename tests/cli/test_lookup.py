@@ -131,6 +131,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_the_result(run: Run, monkeyp
             "type: the ARN can be of AWS::DocDB::DBInstance, AWS::Neptune::DBInstance and AWS::RDS::DBInstance",
         ),
         (["--arn", f"arn:aws:x:{REGION}:{ACCOUNT}:y/z"], "give the resource type: for example AWS::S3::Bucket"),
+        (["--arn", NEWS.replace(REGION, "*")], "'*' is not a region that this botocore knows. Give a region code"),
         ([TOPIC, ""], "PHYSICAL_ID is empty: is a variable not set?"),
         ([TOPIC, " "], "the physical ID must not be empty"),
         ([STAGE, "prod", "--property", "RestApiID=abc"], "it has no property RestApiID; did you mean RestApiId?"),

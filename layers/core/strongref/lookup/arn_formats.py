@@ -34,23 +34,35 @@ RESOURCE_PATTERNS: Mapping[str, str] = {
 
 
 FORMS: Mapping[str, tuple[str, ...]] = {
+    r"apigateway:/(apis/[^/]+/.+|[^/]+(/[^/]+/[^/]+)+)": (),  # what HTTP APIs have, but stages; and lists
     r"appsync:apis/[^/]+": ("AWS::AppSync::Api", "AWS::AppSync::GraphQLApi"),
+    r"backup:backup-vault:.+": ("AWS::Backup::BackupVault", "AWS::Backup::LogicallyAirGappedBackupVault"),
+    r"(bedrock|connect|wisdom):.+:[^/]+": (),  # versions
+    r"cloudwatch:alarm:.+": ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm", "AWS::CloudWatch::LogAlarm"),
     r"codepipeline:[^/:]+": ("AWS::CodePipeline::Pipeline",),
     r"elasticloadbalancing:loadbalancer/(app|gwy|net)/.+": ("AWS::ElasticLoadBalancingV2::LoadBalancer",),
     r"elasticloadbalancing:loadbalancer/[^/]+": ("AWS::ElasticLoadBalancing::LoadBalancer",),
     r"iam:policy/.+": ("AWS::IAM::ManagedPolicy",),
+    r"kafka:cluster/.+": ("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster"),
+    r"kms:key/mrk-.+": ("AWS::KMS::Key", "AWS::KMS::ReplicaKey"),
     r"lambda:function:[^:]+:[0-9]+": ("AWS::Lambda::Version",),
-    r"lambda:function:[^:]+:[^:]+": ("AWS::Lambda::Alias",),
+    r"lambda:function:[^:]+:[\w-]+": ("AWS::Lambda::Alias",),
+    r"lambda:function:[^:]+:.+": (),
     r"lambda:layer:[^:]+:[0-9]+": ("AWS::Lambda::LayerVersion",),
+    r"mediaconnect:flow:[^/]+/.+": (),
     r"rds:cluster:[^:]+": ("AWS::DocDB::DBCluster", "AWS::Neptune::DBCluster", "AWS::RDS::DBCluster"),
     r"rds:db:[^:]+": ("AWS::DocDB::DBInstance", "AWS::Neptune::DBInstance", "AWS::RDS::DBInstance"),
     r"s3:[^/:]+": ("AWS::S3::Bucket",),
-    r"sns:[^:]+": ("AWS::SNS::Topic",),
-    r"sns:[^:]+:[^:]+": ("AWS::SNS::Subscription",),
-    r"sqs:[^:]+": ("AWS::SQS::Queue",),
+    r"s3:accesspoint/.+\.mrap": ("AWS::S3::MultiRegionAccessPoint",),
+    r"sns:[^/:]+": ("AWS::SNS::Topic",),
+    r"sns:[^/:]+:[^/:]+": ("AWS::SNS::Subscription",),
+    r"sqs:[^/:]+": ("AWS::SQS::Queue",),
     r"states:stateMachine:.+:.+": ("AWS::StepFunctions::StateMachineAlias", "AWS::StepFunctions::StateMachineVersion"),
 }
-"""By service and resource of an ARN: the types that it can be of, where its words name none, or another one."""
+"""By service and whole resource of an ARN: the types that it can be of, where its words name none, or another one."""
+
+FLAT = "apprunner|autoscaling|ecr|ecs|eks|elasticloadbalancing|events|iam|imagebuilder|kafka|kms|organizations|ssm"
+"""Services whose ARNs have one word, before an ID of any number of parts, such as a name with its path."""
 
 
 def _queue(arn: Arn) -> list[str]:
@@ -107,18 +119,22 @@ def is_of_type(arn: Arn, resource_type: ResourceType) -> bool:
 
 
 def types_of(arn: Arn) -> list[str]:
-    """The types that an ARN can be of: by its form, by its first word, or by a word after the ID of a parent.
+    """The types that an ARN can be of: by what its whole resource matches, or else by its last word.
 
-    As `contact-flow` in `instance/…/contact-flow/…`. Empty if no word of it names a type of its service.
+    Words and IDs take turns, as in `instance/…/contact-flow/…`, and the last ID may have two parts, as in
+    `targetgroup/web/0b1c`. So no ARN is taken for that of its parent. Empty if the word names no type of the service.
     """
+    every = {known.type_name: known for known in map(resource_type_of, types())}
+    if found := [name for name in every if name in RESOURCE_PATTERNS and is_of_type(arn, every[name])]:
+        return found
     for form, type_names in FORMS.items():
         if re.fullmatch(form, f"{arn.service}:{arn.resource}"):
             return list(type_names)
-    _, *below = re.split("[/:]", arn.resource.removeprefix("/"))
-    inner = [arn.with_resource(f"{word}/") for word in below[1::2]]
-    every = {known.type_name: known for known in map(resource_type_of, types())}
-    found = [name for name, known in every.items() if any(is_of_type(each, known) for each in (arn, *inner))]
-    return [name for name in found if name in RESOURCE_PATTERNS] or found
+    if not (start := re.match("/?[^/:]+([/:])", arn.resource)):
+        return []
+    words = arn.resource.removeprefix("/").split(start[1])[:-1:2]
+    word = words[0 if re.fullmatch(FLAT, arn.service) else -1]
+    return [name for name, known in every.items() if is_of_type(arn.with_resource(f"{word}/"), known)]
 
 
 def arns_of_type(arns: Iterable[str], resource_type: ResourceType) -> list[str]:
