@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 _ARN = re.compile(r"arn:([^:\s]+):([^:\s]+):([^:\s]*):([^:\s]*):(\S.*)", re.DOTALL)
 _SEPARATOR = re.compile("[/:]")
 _ACCOUNT_ID = re.compile("[0-9]{12}")
+_STACK = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 _PARTITIONS = {
     "cn-": "aws-cn",
@@ -79,6 +80,13 @@ class Arn:
     def with_resource(self, resource: str) -> Arn:
         """The ARN of another resource of the same service, region and account."""
         return replace(self, resource=resource)
+
+    @property
+    def stack(self) -> tuple[str, str] | None:
+        """The name and the unique ID of the stack; None if it is not the ARN of one."""
+        found = _STACK.fullmatch(self.resource)
+        is_complete = self.service == "cloudformation" and self.region and self.has_account_id
+        return (found[1], found[2]) if found and is_complete else None
 
     @property
     def has_account_id(self) -> bool:

@@ -22,6 +22,7 @@ from strongref.contract.names import (
 from strongref.contract.record import Record
 from strongref.contract.values import ParameterType, Value
 from strongref.protocol.published import RecordedExports
+from strongref.text import stack_text
 from strongref_cli.doctor.diagnosis import unprotected
 from strongref_cli.overview.exports import (
     Claim,
@@ -206,6 +207,16 @@ def test_a_claim_names_a_stack_manifests_or_what_it_says() -> None:
     assert participant_of(str(ManifestSet(ACCOUNT, "shop"))) == Participant(ACCOUNT, "", "shop", "manifests")
     odd = participant_of("x" * 500)
     assert (odd.kind, len(odd.name)) == ("unknown", 120)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["us-east-1:111111111111:stack/web", "us-east-1:111111111111:stack/", "::stack/web/1", "us-east-1:me:stack/web/1"],
+)
+def test_what_is_not_the_whole_arn_of_a_stack_names_none(written: str) -> None:
+    by_hand = f"arn:aws:cloudformation:{written}"
+    assert participant_of(by_hand) == Participant("", "", by_hand, "unknown")
+    assert stack_text(by_hand) == f"'{by_hand}'"
 
 
 def test_other_tags_are_no_claims() -> None:

@@ -52,7 +52,6 @@ RESTORED = {RESTORED_TAG: "true"}
 _LEVEL = re.compile(r"[A-Za-z0-9_-]+")
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
-_STACK_RESOURCE = re.compile(r"stack/([A-Za-z][A-Za-z0-9-]*)/([^/:\s]+)")
 
 
 class BadArnError(StrongRefError):
@@ -74,10 +73,9 @@ class StackArn:
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if the text is not a stack ARN."""
         arn = Arn.parse(text)
-        found = _STACK_RESOURCE.fullmatch(arn.resource) if arn else None
-        if not (arn and found and arn.service == "cloudformation" and arn.region and arn.has_account_id):
+        if not (arn and arn.stack):
             raise BadArnError(text)
-        return cls(arn.partition, arn.region, arn.account, *found.groups())
+        return cls(arn.partition, arn.region, arn.account, *arn.stack)
 
     @property
     def producer(self) -> Producer:
