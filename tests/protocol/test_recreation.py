@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from strongref.contract.names import PRODUCER_TAG
 from strongref.errors import AlreadyExistsError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.recreation import PatientWriter
-from tests.support.builders import text
+from tests.support.builders import WEB, text
 from tests.support.fake_ssm import FakeClock
 
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ class Taken:
         return PatientWriter(cast("Any", self), self.clock, ReadLag(2.0))
 
 
-TAGS = {"K": "v"}
+TAGS = {PRODUCER_TAG: WEB}
 
 
 @pytest.mark.parametrize(
     ("looks", "slept"),
     [
         pytest.param([TAGS], [2.5], id="until reads show it"),
-        pytest.param([None, {}, TAGS], [2.5, 3.0, 3.0], id="until it has tags"),
+        pytest.param([None, {}, {"team": "web"}, TAGS], [2.5, 3.0, 3.0, 3.0], id="until it has a producer"),
     ],
 )
 def test_what_has_the_name_is_waited_for(looks: list[dict[str, str] | None], slept: list[float]) -> None:
@@ -51,5 +52,6 @@ def test_what_has_the_name_is_waited_for(looks: list[dict[str, str] | None], sle
     assert taken.clock.slept == slept
 
 
-def test_what_never_has_tags_is_foreign() -> None:
-    assert Taken(iter([{}] * 20)).writer().create("name", text("a"), {}) == {}
+@pytest.mark.parametrize("tags", [{}, {"team": "web"}])
+def test_what_never_has_a_producer_is_foreign(tags: dict[str, str]) -> None:
+    assert Taken(iter([tags] * 20)).writer().create("name", text("a"), {}) == tags

@@ -1,7 +1,7 @@
 """Names that are used again soon after a deletion. Parameter Store may take up to 30 seconds to forget a parameter.
 
 Until then a create may be refused although reads find nothing, and what was created may be missing from reads and for
-tags. So a parameter that exists and has no tags is not foreign yet: wait, and look again. Fences need none of this:
+tags. So a parameter that exists and has no producer is not foreign yet: wait, and look again. Fences need none of this:
 their names have a token that is never used twice.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strongref.contract.names import PRODUCER_TAG
 from strongref.errors import AlreadyExistsError, InvocationTimeoutError, RecentlyDeletedError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class PatientWriter:
             else:
                 return None
             found = self.store.tags(name)
-            if found:
+            if found and PRODUCER_TAG in found:  # What an overwrite created has the installation's tags first.
                 return found
             if not waiting.pause():
                 if found is None:
