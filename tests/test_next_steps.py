@@ -95,6 +95,9 @@ def test_a_denied_call_names_the_permission_as_iam_calls_it() -> None:
     services = {"DescribeStackResource": "cloudformation", "GetResources": "tag", "PutEvents": "events"}
     for action, service in services.items():
         assert f" needs {service}:{action}. " in next_step(action, "AccessDenied")
+    assert " needs ssm:PutParameter, with tags also ssm:AddTagsToResource. " in next_step(
+        "PutParameter", "AccessDenied"
+    )
     assert "KMS" in next_step("GetParametersByPath", "AccessDeniedException")
     assert "KMS" not in next_step("DeleteParameters", "AccessDeniedException")
     assert "needs GetSecretValue. " in next_step("GetSecretValue", "AccessDeniedException")

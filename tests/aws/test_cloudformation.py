@@ -99,15 +99,16 @@ def test_a_hold_stack_that_fails_does_not_stay(stub: Stubber, stubbed: CloudForm
     stubbed.update_stack(new)
 
 
-def test_a_hold_stack_is_created_with_the_installations_tags_and_an_update_adds_none(
+def test_a_hold_stack_has_the_installations_tags_unless_it_has_others_and_none_of_aws(
     stub: Stubber, stubbed: CloudFormationStacks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(PARAMETER_TAGS, "team=web")
-    tags = [{"Key": "team", "Value": "web"}, {"Key": "strongref:consumer", "Value": WEB}]
-    request = {"StackName": "hold", "TemplateBody": TEMPLATE, "ResourceTypes": [HOLD_TYPE]}
-    stub.add_response("create_stack", {"StackId": WEB}, {**request, "Tags": tags, "OnFailure": "DELETE"})
-    stub.add_response("update_stack", {"StackId": WEB}, {**request, "Tags": tags[1:]})
-    new = NewStack("hold", REGION, TEMPLATE, (HOLD_TYPE,), {"strongref:consumer": WEB})
+    monkeypatch.setenv(PARAMETER_TAGS, "team=web,cost-center=7")
+    tags = [{"Key": key, "Value": value} for key, value in {"team": "api", "cost-center": "7", "audit": "yes"}.items()]
+    request = {"StackName": "hold", "TemplateBody": TEMPLATE, "ResourceTypes": [HOLD_TYPE], "Tags": tags}
+    stub.add_response("create_stack", {"StackId": WEB}, {**request, "OnFailure": "DELETE"})
+    stub.add_response("update_stack", {"StackId": WEB}, request)
+    found = {"aws:servicecatalog:provisionedProductArn": "x", "team": "api", "audit": "yes"}
+    new = NewStack("hold", REGION, TEMPLATE, (HOLD_TYPE,), found)
     stubbed.create_stack(new)
     stubbed.update_stack(new)
 

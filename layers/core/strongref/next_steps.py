@@ -29,6 +29,7 @@ _ACTIONS = {
     "events": ("PutEvents",),
 }
 _PERMISSIONS = {action: f"{service}:{action}" for service, actions in _ACTIONS.items() for action in actions}
+_PERMISSIONS["PutParameter"] += ", with tags also ssm:AddTagsToResource"
 
 _DECRYPTING = ("GetParameters", "GetParametersByPath")
 _CLOUDTRAIL = "AWS's own text is in CloudTrail, under the request ID in the function's log."

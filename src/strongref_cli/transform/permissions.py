@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from strongref.macro.template import Node, Template
 
-_CHANGE = ("ssm:PutParameter", "ssm:DeleteParameters")
-_TAG = ("ssm:ListTagsForResource", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource")
+_CHANGE = ("ssm:PutParameter", "ssm:AddTagsToResource", "ssm:DeleteParameters")  # whatever is created may have tags
+_TAG = ("ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
 _CLEAN_UP = ("ssm:GetParametersByPath", "ssm:DeleteParameters", "ssm:ListTagsForResource", "ssm:RemoveTagsFromResource")
 _READ_STACKS = ("cloudformation:DescribeStacks", "cloudformation:ListStackResources")
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from strongref.aws.settings import PARAMETER_TAGS
 from strongref.refusals import ExportsInUseError
 from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
 from tests.support.builders import ACCOUNT
 from tests.support.macro import ref, resource, template, transformed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PRODUCER = template(
     Alb=resource({}, Exports=[{"As": "Alb.Arn", "Region": US, "Consumer": "web"}, {"As": "Cert", "Region": US}])
@@ -75,6 +73,12 @@ def story() -> Watched:
     return cloud
 
 
+@pytest.fixture(params=["", "team=web"])
+def _parameter_tags(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PARAMETER_TAGS, request.param)
+
+
+@pytest.mark.usefixtures("_parameter_tags")
 @pytest.mark.parametrize(
     ("role", "given", "principal", "setting"),
     [
@@ -109,7 +113,8 @@ def test_a_template_that_claims_nothing_needs_no_tags_of_its_values() -> None:
     assert {
         call for call in calls if not any(call[0] == a and fnmatchcase(call[1], r) for a, r in grants(given))
     } == set()
-    tags = [each["Sid"] for each in given["Statement"] if any("Tags" in action for action in each["Action"])]
+    of_values = [each for each in given["Statement"] if any("/exports/" in path for path in each["Resource"])]
+    tags = [each["Sid"] for each in of_values if any("Tags" in action for action in each["Action"])]
     assert tags == ["CleanUp"]
 
 
@@ -236,12 +241,10 @@ def test_imports_of_everything_and_those_in_loops_are_found() -> None:
         return {"Type": "Custom::CrossRegionImport", "Properties": {"From": {"Stack": "network"}, **more}}
 
     given = template(All=one(), **{"Fn::ForEach::X": ["X", ["a"], {"I${X}": one(Consumer="shop", Names=["A"])}]})
-    tags = sorted(paths(grants(policy(given, Principal.IMPORTER, DeploymentTarget(US, ACCOUNT, "web", "aws-cn")))))
+    made = policy(given, Principal.IMPORTER, DeploymentTarget(US, ACCOUNT, "web", "aws-cn"))
+    tagged = sorted(path for action, path in grants(made) if action == "ssm:AddTagsToResource")
     place = f"arn:aws-cn:ssm:{US}:{ACCOUNT}:parameter/strongref/exports"
     producer = f"{ACCOUNT}/{US}/network"
-    held = f"{place.removesuffix('exports')}holds/*"
-    assert tags == [f"{place}/shop/{producer}/A", f"{place}/shop/{producer}/A/*", f"{place}/web/{producer}/*", held]
-
-
-def paths(given: list[tuple[str, str]]) -> Iterator[str]:
-    return (resource_ for action, resource_ in given if action == "ssm:AddTagsToResource")
+    values = [f"{place}/shop/{producer}/A", f"{place}/shop/{producer}/A/*", f"{place}/web/{producer}/*"]
+    assert [path for path in tagged if "/exports/" in path] == values
+    assert f"{place.removesuffix('exports')}holds/*" in tagged

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
-from strongref.aws.settings import Settings, from_environment, parameter_tags
+from strongref.aws.settings import Settings, from_environment, with_parameter_tags
 from strongref.contract.names import BadArnError, StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
@@ -87,15 +87,13 @@ class CloudFormationStacks:
         return frozenset(name for page in pages(call, ExportName=export) for name in page["Imports"])
 
     def create_stack(self, stack: NewStack) -> str:
-        # CloudFormation gives the stack's parameters its tags.
-        stack = replace(stack, tags={**parameter_tags(self.settings, stack.region), **stack.tags})
-        method, request = lambda client: client.create_stack, {**_request(stack), "OnFailure": "DELETE"}
+        method, request = lambda client: client.create_stack, {**self._request(stack), "OnFailure": "DELETE"}
         response = self._call("CreateStack", stack.name, stack.region, method, _EXISTS, changes=True, **request)
         return response["StackId"] if response else ""
 
     def update_stack(self, stack: NewStack) -> None:
         # The code of an absent stack is also that of one that is up to date, or in progress.
-        at, request = (stack.name, stack.region), _request(stack)
+        at, request = (stack.name, stack.region), self._request(stack)
         self._call("UpdateStack", *at, lambda client: client.update_stack, changes=True, **request)
 
     def delete_stack(self, stack: str, region: str) -> None:
@@ -119,6 +117,16 @@ class CloudFormationStacks:
         if parsed.account != self.account:
             raise StackLookupError(arn, parsed.region, OTHER_ACCOUNT)
         return parsed.region
+
+    def _request(self, stack: NewStack) -> dict[str, Any]:
+        """What the creation and the update of a stack have in common. It gives its tags to its parameters."""
+        tags = with_parameter_tags(self.settings, stack.region, stack.tags)
+        return {
+            "StackName": stack.name,
+            "TemplateBody": stack.template,
+            "ResourceTypes": list(stack.resource_types),
+            "Tags": [{"Key": key, "Value": tags[key]} for key in tags if not key.startswith("aws:")],  # AWS's own
+        }
 
     def _call(  # noqa: PLR0913 (which call, and how it may fail)
         self,
@@ -160,16 +168,6 @@ def _info(found: StackTypeDef) -> StackInfo:
         exports=frozenset(each["ExportName"] for each in outputs if each.get("ExportName")),
         tags={each["Key"]: each["Value"] for each in found.get("Tags", [])},
     )
-
-
-def _request(stack: NewStack) -> dict[str, Any]:
-    """What the creation and the update of a stack have in common."""
-    return {
-        "StackName": stack.name,
-        "TemplateBody": stack.template,
-        "ResourceTypes": list(stack.resource_types),
-        "Tags": [{"Key": key, "Value": value} for key, value in stack.tags.items()],
-    }
 
 
 def is_custom(resource_type: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref import errors
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
-from strongref.aws.settings import KMS_KEY, Settings, from_environment, parameter_tags
+from strongref.aws.settings import KMS_KEY, Settings, from_environment, with_parameter_tags
 from strongref.contract.values import Parameter, ParameterType
 from strongref.protocol.ports import BATCH, SideBySide
 from strongref.protocol.side_by_side import call_all, in_turn
@@ -124,11 +124,11 @@ class SsmStore:
         return _by_name(each for page in pages(call, **request) for each in page["Parameters"])
 
     def create(self, name: str, kind: ParameterType, text: str, tags: Mapping[str, str]) -> None:
-        room = max(0, errors.TAG_LIMIT - len(tags))  # a value that is created again may have many claims
-        self._put(name, kind, text, Tags=_tag_list({**dict(islice(self._own_tags.items(), room)), **tags}))
+        self._put(name, kind, text, Tags=_tag_list(with_parameter_tags(self.settings, self.region, tags)))
 
     def overwrite(self, name: str, kind: ParameterType, text: str) -> int:
-        if (tags := self._own_tags) and not name.startswith(_VALUES):  # Only a create takes tags.
+        tags = with_parameter_tags(self.settings, self.region, {})
+        if tags and not name.startswith(_VALUES):  # Only a create takes tags.
             with suppress(errors.AlreadyExistsError):
                 self.create(name, kind, text, {})
                 return 1
@@ -152,10 +152,6 @@ class SsmStore:
     def untag(self, name: str, keys: Iterable[str]) -> bool:
         remove = self.client.remove_tags_from_resource
         return self._call_tags("RemoveTagsFromResource", name, remove, TagKeys=list(keys)) is not None
-
-    @property
-    def _own_tags(self) -> dict[str, str]:
-        return parameter_tags(self.settings, self.region)
 
     def _put(self, name: str, kind: ParameterType, text: str, **how: Any) -> int:
         if kind is ParameterType.SECURE and (key := self.settings(self.region, KMS_KEY)):

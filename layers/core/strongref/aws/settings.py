@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import TypeAlias
+
+from strongref.errors import TAG_LIMIT
 
 KMS_KEY = "STRONGREF_KMS_KEY"
 """The ID or alias of the KMS key for secure values; empty for the account's default."""
@@ -20,6 +23,8 @@ def from_environment(_region: str, name: str) -> str:
     return os.environ.get(name, "")
 
 
-def parameter_tags(settings: Settings, region: str) -> dict[str, str]:
+def with_parameter_tags(settings: Settings, region: str, tags: Mapping[str, str]) -> dict[str, str]:
+    """Tags, which count more, and as many of the installation's as there is room for: a value may have many claims."""
     pairs = (pair.partition("=") for pair in settings(region, PARAMETER_TAGS).split(","))
-    return {key: value for key, _, value in pairs if key}
+    own = {key: value for key, _, value in pairs if key}
+    return {**dict(islice(own.items(), max(0, TAG_LIMIT - len(tags)))), **tags}
