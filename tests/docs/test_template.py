@@ -242,9 +242,15 @@ def test_a_key_is_an_id_or_an_alias_which_mean_something_in_every_region(given: 
         ("team=web,strongref:producer=x", False),
         ("aws:x=y", False),
         ("team=web,AWS:x=y", False),
+        (" team=web", False),
+        ("team=web, cost-center=7", False),
+        ("team=web,a=b,team=api", False),
+        ("team=team=web,a-team=web,team-a=team=a,Team=", True),
+        (",".join(f"k{number}=" + "v" * 196 for number in range(10)), True),  # 1,999 characters
+        (",".join(f"k{number}=" + "v" * 197 for number in range(10)), False),
     ],
 )
-def test_tags_are_at_most_ten_and_none_is_strongrefs_or_awss(given: str, accepted: bool) -> None:
+def test_tags_are_at_most_ten_that_fit_and_none_is_strongrefs_or_awss(given: str, accepted: bool) -> None:
     assert bool(re.fullmatch(TEMPLATE["Parameters"]["ParameterTags"]["AllowedPattern"], given)) is accepted
 
 
