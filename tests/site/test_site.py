@@ -9,6 +9,7 @@ import functools
 import re
 import threading
 from contextlib import contextmanager
+from html import escape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote_plus
@@ -131,7 +132,8 @@ def hits(view: Page, text: str) -> list[str]:
     box.fill(text)
     listed = view.get_by_role("listbox", name="Search results").locator("a")
     # The results of the text before may still be listed: each link has the text that it was found by.
-    listed.and_(view.locator(f"[href*='?h={quote_plus(text)}']")).first.wait_for(timeout=60_000)
+    queried = quote_plus(escape(text, quote=False))  # The site escapes the text for HTML first.
+    listed.and_(view.locator(f"[href*='?h={queried}']")).first.wait_for(timeout=60_000)
     found: list[str] = listed.evaluate_all("each => each.map(link => link.href.split('?')[0])")
     return found
 
