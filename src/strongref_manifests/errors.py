@@ -216,7 +216,8 @@ class NoSuchStateAttributeError(ResolveError):
 
 class UnsetError(ResolveError):
     address: str
-    sentence = "{address:250} is null in the Terraform state. Set it there, or remove the reference."
+    where: str = "the Terraform state"
+    sentence = "{address:250} is null in {where}. Set it there, or remove the reference."
 
 
 class SensitiveError(ResolveError):

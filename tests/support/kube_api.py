@@ -34,6 +34,7 @@ class Served(NamedTuple):
     version: str
     kind: str
     plural: str
+    namespaced: bool = True
 
 
 class _Refused(Exception):  # noqa: N818
@@ -120,7 +121,8 @@ class KubeApi:
         if self.expired or token != f"Bearer {TOKEN}":
             raise _Refused(401, "Unauthorized", "Unauthorized")
         parts = [unquote(part) for part in path.split("/") if part]
-        match ["apis", "", *parts[1:]] if parts[0] == "api" and parts[1:] else parts:
+        parts = ["apis", "", *parts[1:]] if parts[0] == "api" and parts[1:] else parts
+        match parts[:3] + ["namespaces", ""] * (len(parts) in (4, 5)) + parts[3:]:  # of the whole cluster, or as it is
             case ["api"]:
                 return {"kind": "APIVersions", "versions": ["v1"]}
             case ["apis"]:
@@ -131,9 +133,9 @@ class KubeApi:
             case ["apis", group, version]:
                 return self._resources(group, version)
             case ["apis", group, version, "namespaces", namespace, plural]:
-                return self._list(self._served(group, version, plural), namespace, query)
+                return self._list(self._served(group, version, plural, namespace), namespace, query)
             case ["apis", group, version, "namespaces", namespace, plural, name]:
-                return self._get(self._served(group, version, plural), namespace, name)
+                return self._get(self._served(group, version, plural, namespace), namespace, name)
             case _:
                 raise _Unserved
 
@@ -150,7 +152,7 @@ class KubeApi:
             raise _Unserved
         verbs = ["delete", "get", "list", "patch", "create", "update", "watch"]
         resources = [
-            {"name": name, "singularName": "", "namespaced": True, "kind": kind.kind, "verbs": verbs}
+            {"name": name, "singularName": "", "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs}
             for kind in served
             for name in (f"{kind.plural}/status", kind.plural)
         ]
@@ -161,9 +163,9 @@ class KubeApi:
             "resources": resources,
         }
 
-    def _served(self, group: str, version: str, plural: str) -> Served:
+    def _served(self, group: str, version: str, plural: str, namespace: str) -> Served:
         for kind in self.kinds:
-            if (kind.group, kind.version, kind.plural) == (group, version, plural):
+            if (kind.group, kind.version, kind.plural, kind.namespaced) == (group, version, plural, namespace != ""):
                 return kind
         raise _Unserved
 
@@ -172,7 +174,7 @@ class KubeApi:
         found = [
             {**each, "apiVersion": f"{kind.group}/{kind.version}"}
             for each in self.objects
-            if (each["apiVersion"].rpartition("/")[0], each["kind"], each["metadata"]["namespace"]) == wanted
+            if (each["apiVersion"].rpartition("/")[0], each["kind"], each["metadata"].get("namespace", "")) == wanted
         ]
         return sorted(found, key=lambda each: each["metadata"]["name"])
 

@@ -140,7 +140,7 @@ class ObjectName:
 
     group: str  # as in `ec2.services.k8s.aws`; empty for Kubernetes' own core
     kind: str
-    namespace: str
+    namespace: str  # empty for a kind of the whole cluster
     name: str
 
     @classmethod
@@ -153,7 +153,7 @@ class ObjectName:
         return cls(group if slash else "", str(manifest.get("kind", "")), given.get("namespace", namespace), name)
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
+        return f"{self.kind} {self.namespace and f'{self.namespace}/'}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
@@ -21,7 +22,7 @@ import urllib3.exceptions as transport
 from kubernetes.client import ApiException
 from kubernetes.dynamic import DynamicClient, Resource
 from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, ResourceNotFoundError
-from kubernetes.dynamic.resource import ResourceInstance
+from kubernetes.dynamic.resource import ResourceInstance, ResourceList
 
 from strongref.memo import Memo
 from strongref_manifests.refs import errors
@@ -100,7 +101,9 @@ class ClusterObjects:
     def _get(self, key: ObjectName) -> Manifest:
         resource = self._resources.get((key.group, key.kind), lambda: self._resource(key))
         close: list[str] = []
-        if _NAMESPACE.fullmatch(key.namespace):
+        if not resource.namespaced:
+            key = replace(key, namespace="")
+        if not key.namespace or _NAMESPACE.fullmatch(key.namespace):
             if _NAME.fullmatch(key.name):
                 found = self._ask(self._api.read, resource, key.namespace, key.name)
                 if found is not None:
@@ -121,7 +124,7 @@ class ClusterObjects:
     def _resource(self, key: ObjectName) -> Resource:
         found = self._ask(self._api.find, key.group, key.kind)
         if found is None:
-            raise errors.KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group)
+            raise errors.KindNotInstalledError(self._api.server, f"find {key.kind}", key.kind, key.group or "v1")
         return found
 
     def _some_names(self, resource: Resource, key: ObjectName) -> list[str]:
@@ -169,12 +172,13 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
         """The resource of a kind, in its group's preferred version if that has it; None if the kind is not served."""
         search = partial(self.resources.search, prefix="apis" if group else "api", group=group, kind=kind)
         found = self._discover(search, f"list the kinds of {group or 'v1'}") or ()
-        return min(found, key=lambda resource: not resource.preferred, default=None)
+        kinds = [each for each in found if not isinstance(each, ResourceList)]  # the client makes one for each kind
+        return min(kinds, key=lambda resource: not resource.preferred, default=None)
 
     def read(self, resource: Resource, namespace: str, name: str) -> Manifest | None:
         """An object; None if it does not exist."""
-        called = f"{resource.name}.{resource.group}"
-        asked = _Request(f"get {called} {namespace}/{name}", right=("get", called, namespace))
+        called = f"{resource.name}.{resource.group}".rstrip(".")
+        asked = _Request(f"get {called} {namespace and f'{namespace}/'}{name}", right=("get", called, namespace))
         try:
             found = self.get(resource, name, namespace, asked=asked)
         except NotFoundError:
@@ -185,7 +189,7 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
 
     def names(self, resource: Resource, namespace: str, after: str = "") -> tuple[list[str], str]:
         """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end."""
-        called = f"{resource.name}.{resource.group}"
+        called = f"{resource.name}.{resource.group}".rstrip(".")
         asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
         try:
             page = self.get(resource, None, namespace, asked=asked, limit=PAGE, _continue=after or None)

@@ -257,7 +257,8 @@ class NoSuchObjectError(RefsError):
 
     @property
     def _hint(self) -> str:
-        return did_you_mean(self.close[:3], "Check its name and namespace, or create it first.")
+        where = self.referenced.namespace and " and namespace"
+        return did_you_mean(self.close[:3], f"Check its name{where}, or create it first.")
 
     @property
     def upstream(self) -> str:
@@ -319,11 +320,14 @@ class UnauthorizedError(ClusterError):
 class DeniedError(ClusterError):
     verb: str
     resource: str
-    namespace: str
-    sentence = (
-        "{_cluster} denied {verb} on {resource:180} in namespace {namespace:100} (403 Forbidden). The caller needs a "
-        "rule for it: strongref refs rbac --all writes one."
-    )
+    namespace: str  # empty for a kind of the whole cluster
+
+    def __str__(self) -> str:
+        where = f" in namespace {cut(self.namespace, _NAME)}" if self.namespace else ""
+        return (
+            f"{self._cluster} denied {self.verb} on {cut(self.resource, _SHOWN)}{where} (403 Forbidden). Allow the "
+            "caller that verb in an RBAC rule; for reference fields, strongref refs rbac --all writes it."
+        )
 
 
 class KindNotInstalledError(ClusterError):
@@ -331,7 +335,7 @@ class KindNotInstalledError(ClusterError):
     group: str
 
     sentence = (
-        "{_cluster} does not serve the kind {kind:100} of {group:180}. Install its controller, or at least its CRDs."
+        "{_cluster} does not serve the kind {kind:100} of {group:180}. Check both, or install its controller or CRDs."
     )
 
 

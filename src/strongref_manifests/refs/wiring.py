@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from strongref.contract.properties import Property, as_given, parse_account, parse_region, string
 from strongref.errors import BadRequestError
 from strongref.memo import Memo
+from strongref_manifests.errors import UnsetError
 from strongref_manifests.refs.base import ObjectName
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import crd_spec
@@ -21,10 +22,12 @@ from strongref_manifests.refs.parsers import read_map
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.on_demand import ExportSource
+from strongref_manifests.terraform.addresses import STEP, path_text, steps_of
 from strongref_manifests.terraform.source import into
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import CFN, EXPORT, K8S, Token, TokenSource, matched
 from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +45,7 @@ _OUTPUT = re.compile(r"[A-Za-z0-9]+")
 
 _CRD = "CustomResourceDefinition"
 _FIELD = re.compile(
-    r"(\w+)(?:\.([a-z0-9.-]+))?/(?:([a-z0-9-]+)/)?([a-z0-9.-]+):((?:spec|status)(?:\.[\w-]+|\[\d+\])+)", re.ASCII
+    rf"(\w+)(?:\.([a-z0-9.-]+))?/(?:([a-z0-9-]+)/)?([a-z0-9.-]+):((?:spec|status)(?:{STEP.pattern})+)", re.ASCII
 )
 
 _STACK_NAME, _EXPORT_NAME, _OUTPUT_ID = "the name of a stack", "the name of an export", "the logical ID of an output"
@@ -195,12 +198,15 @@ class ClusterSource(TokenSource):
         self._cluster = partial(Memo[None, Any]().get, None, lambda: cluster(kubeconfig, context))
 
     def fetch(self, token: Token) -> Json:
-        kind, group, namespace, name, path = matched(token, _FIELD).groups()
+        kind, group, namespace, name, path = matched(token, _FIELD).group(1, 2, 3, 4, 5)
         objects, default = self._cluster()
-        key = ObjectName(group or "", kind, namespace or default or DEFAULT_NAMESPACE, name)
-        value: Json = objects.get(key)
-        for step in re.findall(r"[^][.]+", path):
-            _, value = into(str(key), (), value, step)
+        value: Json = objects.get(ObjectName(group or "", kind, namespace or default or DEFAULT_NAMESPACE, name))
+        subject = ObjectName.of(mapping(value), "")
+        at: tuple[str | int, ...] = ()
+        for step in steps_of(path):
+            at, value = into(f"{path_text(at)[1:]} of {subject}".removeprefix(" of "), at, value, step)
+        if value is None:
+            raise UnsetError(f"{path} of {subject}", "the cluster")
         return value
 
 

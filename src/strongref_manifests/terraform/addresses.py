@@ -27,7 +27,7 @@ Key: TypeAlias = "str | int | None"
 """Which of a resource's or a module's instances; None where it has neither `count` nor `for_each`."""
 
 _IDENTIFIER = re.compile(r"[^\W\d][\w-]*")
-_STEP = re.compile(r'\.(?P<name>[^\W\d][\w-]*)|\.(?P<legacy>\d+)|\[(?P<index>\d+)\]|\["(?P<key>(?:[^"\\\n]|\\.)*)"\]')
+STEP = re.compile(r'\.(?P<name>[^\W\d][\w-]*)|\.(?P<legacy>\d+)|\[(?P<index>\d+)\]|\["(?P<key>(?:[^"\\\n]|\\.)*)"\]')
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))|([$%])\4\{", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _TO_ESCAPE = {meant: f"\\{letter}" for letter, meant in _ESCAPED.items()}
@@ -135,11 +135,16 @@ def path_text(path: Iterable[str | int]) -> str:
     )
 
 
+def steps_of(path: str) -> Path:
+    """The steps of a path such as `tags["a key"][0]`; `BadAddressError` if it is none."""
+    return tuple(map(_plain, _steps(path)))
+
+
 def _steps(text: str) -> tuple[_Step, ...]:
     steps: list[_Step] = []
     given, at = f".{text}", 0
     while at < len(given):
-        found = _STEP.match(given, at)
+        found = STEP.match(given, at)
         if not found or (not at and found["name"] is None):
             raise BadAddressError(text, f"it cannot be read from character {max(at, 1)} on")
         if found["name"] is not None:

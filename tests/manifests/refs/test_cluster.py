@@ -201,7 +201,7 @@ def test_a_kind_that_is_not_installed_leads_to_its_controller(
 ) -> None:
     error = refused(objects, ObjectName(EC2, "Subnet", "default", "a"))
     assert isinstance(error, KindNotInstalledError)
-    assert "Install its controller" in str(error)
+    assert "install its controller" in str(error)
     api.kinds = []
     assert isinstance(refused(connected), KindNotInstalledError)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import strongref_cli as cli
-from strongref_manifests.errors import BadTokenError, NoSuchStateAttributeError
-from strongref_manifests.refs.errors import KindNotInstalledError, NoSuchObjectError, UnreachableError
+from strongref_manifests.errors import BadTokenError, NoSuchStateAttributeError, UnsetError
+from strongref_manifests.refs.errors import DeniedError, KindNotInstalledError, NoSuchObjectError, UnreachableError
 from strongref_manifests.refs.wiring import ClusterSource
 from strongref_manifests.tokens import Token, tokens_in
 from tests.support.empty_aws import empty_aws
@@ -31,11 +31,13 @@ def thing(group: str, kind: str, namespace: str, **content: Any) -> dict[str, An
 @pytest.fixture
 def api() -> Iterator[KubeApi]:
     kinds = [Served(ACM, "v1", "Certificate", "certificates"), Served("", "v1", "Service", "services")]
-    kinds.append(Served("", "v1", "Secret", "secrets"))
-    status = {"domainValidations": [{"resourceRecord": RECORD}], "conditions": []}
+    kinds += [Served("", "v1", "Secret", "secrets"), Served("", "v1", "Node", "nodes", namespaced=False)]
+    kinds.append(Served("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False))
+    status = {"domainValidations": [{"resourceRecord": RECORD}], "conditions": [], "a.b": {"c": None, "d": 1}}
     objects: list[Mapping[str, Any]] = [
         thing(f"{ACM}/", "Certificate", "web", status=status),
         thing("", "Service", "default", spec={"ports": [{"port": 80}]}, status={"loadBalancer": {}}),
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "spec": {"providerID": "aws:///x"}},
     ]
     with serving(KubeApi(kinds, objects)) as found:
         yield found
@@ -51,7 +53,8 @@ def test_one_field_of_an_object_is_read_from_the_cluster_as_it_is_and_the_object
 ) -> None:
     record = f"${{k8s:Certificate.{ACM}/shop:status.domainValidations[0].resourceRecord"
     tokens = [f"{record}.value}}", f"{record}}}", "${k8s:Service/default/shop:spec.ports[0].port}"]
-    assert read(api, tmp_path, *tokens) == [RECORD["value"], RECORD, 80]
+    tokens += [f'${{k8s:Certificate.{ACM}/shop:status["a.b"].d}}', "${k8s:Node/n1:spec.providerID}"]
+    assert read(api, tmp_path, *tokens) == [RECORD["value"], RECORD, 80, 1, "aws:///x"]
     assert [each for each in api.asked if "/namespaces/" in each] == [
         f"/apis/{ACM}/v1/namespaces/web/certificates/shop",
         "/api/v1/namespaces/default/services/shop",
@@ -61,10 +64,35 @@ def test_one_field_of_an_object_is_read_from_the_cluster_as_it_is_and_the_object
 @pytest.mark.parametrize(
     ("reference", "error", "reported"),
     [
-        ("Service/default/shop:status.loadBalancer.ingress[0].hostname", NoSuchStateAttributeError, "has no .ingress."),
-        (f"Certificate.{ACM}/shop:status.domainValidations[1].x", NoSuchStateAttributeError, "It is a list of 1"),
+        (
+            "Service/default/shop:status.loadBalancer.ingress[0].hostname",
+            NoSuchStateAttributeError,
+            "status.loadBalancer of Service default/shop has no .ingress. It is empty.",
+        ),
+        (
+            f"Certificate.{ACM}/shop:status.domainValidations[1].x",
+            NoSuchStateAttributeError,
+            "status.domainValidations of Certificate web/shop has no [1]. It is a list of 1",
+        ),
+        ("Node/n1:status.x", NoSuchStateAttributeError, "Node n1 has no .status. It has apiVersion,"),
+        (
+            f'Certificate.{ACM}/shop:status["a.b"].c.z',
+            NoSuchStateAttributeError,
+            'status["a.b"].c of Certificate web/shop has no .z. It is null.',
+        ),
+        (
+            f'Certificate.{ACM}/shop:status["a.b"].c',
+            UnsetError,
+            'status["a.b"].c of Certificate web/shop is null in the cluster. Set it there, or remove the reference.',
+        ),
         (f"Certificate.{ACM}/other:status.x", NoSuchObjectError, "Did you mean shop?"),
-        (f"Cert.{ACM}/shop:status.x", KindNotInstalledError, f"does not serve the kind Cert of {ACM}. Install its"),
+        (f"Cert.{ACM}/shop:status.x", KindNotInstalledError, f"the kind Cert of {ACM}. Check both, or install"),
+        ("Services/shop:spec.x", KindNotInstalledError, "does not serve the kind Services of v1. Check both,"),
+        ("ServiceList/shop:spec.x", KindNotInstalledError, "does not serve the kind ServiceList of v1. "),
+        ("Node/n2:spec.x", NoSuchObjectError, "Node n2 was not found in the cluster http"),
+        ("PersistentVolume/n1:spec.x", NoSuchObjectError, "Check its name, or create it first."),
+        ("Node/n9:spec.x", DeniedError, "denied get on nodes (403 Forbidden). Allow the caller that verb"),
+        (f"Certificate.{ACM}/shop:status.-x", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
         ("Secret/shop:data.password", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
         ("Service/shop", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
     ],
@@ -72,6 +100,8 @@ def test_one_field_of_an_object_is_read_from_the_cluster_as_it_is_and_the_object
 def test_what_a_cluster_does_not_have_is_reported(
     reference: str, error: type[Exception], reported: str, api: KubeApi, tmp_path: Path
 ) -> None:
+    if error is DeniedError:
+        api.denied.add(("get", "nodes"))
     with pytest.raises(error) as refused:
         read(api, tmp_path, f"${{k8s:{reference}}}")
     assert reported in str(refused.value)

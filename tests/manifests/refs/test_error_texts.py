@@ -106,12 +106,12 @@ TEXTS = {
     ),
     "refs-denied": (
         "The cluster https://cluster.example.com denied get on securitygroups.ec2.services.k8s.aws in "
-        "namespace default (403 Forbidden). The caller needs a rule for it: strongref refs rbac --all writes "
-        "one."
+        "namespace default (403 Forbidden). Allow the caller that verb in an RBAC rule; for reference "
+        "fields, strongref refs rbac --all writes it."
     ),
     "refs-not-installed": (
         "The cluster https://cluster.example.com does not serve the kind SecurityGroup of "
-        "ec2.services.k8s.aws. Install its controller, or at least its CRDs."
+        "ec2.services.k8s.aws. Check both, or install its controller or CRDs."
     ),
     "refs-not-the-api": (
         "The server at https://cluster.example.com is not Kubernetes' API: it did not list API groups. Check "
