@@ -14,7 +14,7 @@ from strongref.memo import Memo
 from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, Text, TextPart, text_of, with_values
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_manifests.errors import SeveralError, TokenInKeyError
-from strongref_manifests.forms import TEXT_ONLY, as_text, needs_text, not_text
+from strongref_manifests.forms import as_text, wrong_there
 
 if TYPE_CHECKING:
     import re
@@ -96,8 +96,8 @@ class CloudResolver(DryRunParticipant):
             return
         try:
             result, made = self._resolved(value, text)
-            if not isinstance(result, str) and needs_text(self._object, at.key, result):
-                raise not_text(str(value), result, TEXT_ONLY)
+            if error := wrong_there(str(value), result, self._object, at.key):
+                raise error
         except StrongRefError as error:
             run.fail(at, value, error, context.obj)
             return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import TokenNotTextError
 from strongref_manifests.tokens import tokens_in
-from strongref_toolkit.json_values import mapping, type_text, values_in
+from strongref_toolkit.json_values import mapping, path_text, type_text, values_in
 
 if TYPE_CHECKING:
     from strongref_manifests.tokens import Token
@@ -25,17 +25,22 @@ TEXT_ONLY = "stand where Kubernetes takes only text"
 JOINED = "be joined"
 
 _TEXT_PLACES = re.compile(
-    r"""(?xs) (ConfigMap|Secret)\.(data|binaryData|stringData)\..* | (Storage|VolumeAttributes)Class\.parameters\..*
-    | (Service|ReplicationController)\.spec\.selector\..*
-    | .*\.(metadata\.(annotations|labels)|matchLabels|nodeSelector|volumeAttributes)\..*
-    | .*\.(containers|initContainers|ephemeralContainers)\.\d+\.((args|command)\.\d+|env\.\d+\.value)
-    | .*\.(httpHeaders|sysctls|tolerations)\.\d+\.value"""
+    r"""(?xs) (?! .*\n(values|valuesObject)\n\D | .*\nopenAPIV3Schema\n) (
+    (ConfigMap|Secret)\n(data|binaryData|stringData)\n[^\n]+ | (Storage|VolumeAttributes)Class\nparameters\n[^\n]+
+    | (Service|ReplicationController)\nspec\nselector\n[^\n]+
+    | .*\n(metadata\n(annotations|labels)|matchLabels|volumeAttributes)\n[^\n]+
+    | .*\nnodeSelector\n(?!(matchLabels|matchExpressions|nodeSelectorTerms)\Z)[^\n]+
+    | .*\n(containers|initContainers|ephemeralContainers)\n\d+\n((args|command)\n\d+|env\n\d+\nvalue)
+    | .*\n(exec\ncommand|matchExpressions\n\d+\nvalues)\n\d+ | .*\n(httpHeaders|sysctls|tolerations)\n\d+\nvalue)"""
 )
-"""A kind, and what in it is text by Kubernetes' API: its `map[string]string`, and text that is often a number."""
+"""A kind, and what in it is text by Kubernetes' API: its `map[string]string`, and text that is often a number.
+
+What stands below a chart's values or in a schema only looks like that.
+"""
 
 
-def formed(token: Token, value: Json, *, is_text: bool = False) -> Json:
-    """A value in the form that its token asks for, by its quotes (`is_text`) or by itself.
+def formed(token: Token, value: Json, why: str = "") -> Json:
+    """A value in the form that its token asks for; if it has none, as text if there is a reason `why`, as quotes.
 
     Raises:
         TokenNotTextError: it cannot be text; or of the joined text, nobody could tell its items.
@@ -48,7 +53,7 @@ def formed(token: Token, value: Json, *, is_text: bool = False) -> Json:
             kind, fix = "a list with the separator in an item", "Write another separator, as in |join:;"
             raise TokenNotTextError(str(token), kind, JOINED, fix)
         return separator.join(texts)
-    return as_text(str(token), value, AS_TEXT) if form == "text" or (is_text and not form) else value
+    return as_text(str(token), value, why or AS_TEXT) if form == "text" or (why and not form) else value
 
 
 def as_text(token: str, value: Json, why: str = INSIDE) -> str:
@@ -65,16 +70,26 @@ def not_text(token: str, value: Json, why: str) -> TokenNotTextError:
     mine = tokens_in(token) if why != JOINED else []
     form = "join:," if isinstance(value, list) else "text" if isinstance(value, bool | int | float) else ""
     fix = f"Write {replace(mine[0], form=form)}" if mine and form else "Name one part of it"
-    fix += f", or {replace(mine[0], form='typed')} to keep its type" if mine and why == AS_TEXT else ""
+    is_choice = mine and why == AS_TEXT and not mine[0].form
+    fix += f", or {replace(mine[0], form='typed')} to keep its type" if is_choice else ""
     return TokenNotTextError(token, type_text(value), why, fix)
 
 
-def needs_text(content: Json, path: Path, value: Json) -> bool:
-    """Whether a value, or something in it, is no text although Kubernetes takes only text at its path in a document."""
+def is_text_only(content: Json, path: Path) -> bool:
+    """Whether Kubernetes takes only text at a path in a document."""
     its = mapping(content)
     kind = str(its.get("kind", ""))
     if kind.endswith("List") and isinstance(its.get("items"), list) and path[:1] == ("items",) and len(path) > 1:
         item = mapping(its["items"][int(path[1])])
-        return needs_text({"kind": kind.removesuffix("List"), **item}, path[2:], value)
-    places = ((".".join(map(str, (kind, *at))), each) for at, each in values_in(value, path))
-    return bool(kind) and any(_TEXT_PLACES.fullmatch(place) and not isinstance(each, str) for place, each in places)
+        return is_text_only({"kind": kind.removesuffix("List"), **item}, path[2:])
+    return bool(kind and _TEXT_PLACES.fullmatch("\n".join(map(str, (kind, *path)))))
+
+
+def wrong_there(token: str, value: Json, content: Json, path: Path) -> TokenNotTextError | None:
+    """The error of a value that is no text, or has something in it that is none, where Kubernetes takes only text."""
+    for at, each in values_in(value):
+        if not isinstance(each, str) and is_text_only(content, (*path, *at)):
+            kind = f"{type_text(value)} with {type_text(each)} at {path_text(at)}"
+            inner = TokenNotTextError(token, kind, TEXT_ONLY, "Make that text where the value comes from")
+            return inner if at else not_text(token, value, TEXT_ONLY)
+    return None

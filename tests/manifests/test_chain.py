@@ -103,7 +103,8 @@ def test_in_json_where_all_text_has_quotes_a_token_keeps_its_type_unless_it_has_
     ("written", "value", "reported"),
     [
         ("'${cfn:s.V}'", ["a"], "is a list, which cannot stand in quotes or with |text. Write ${cfn:s.V|join:,}, or "),
-        ("${cfn:s.V|text}", {"a": 1}, "is a map, which cannot stand in quotes or with |text. Name one part of it, or"),
+        ("'${cfn:s.V}'", {"a": 1}, "is a map, which cannot stand in quotes or with |text. Name one part of it, or ${"),
+        ("${cfn:s.V|text}", {"a": 1}, "is a map, which cannot stand in quotes or with |text. Name one part of it."),
         ("${cfn:s.V|join:,}", ["a", "b,c"], "is a list with the separator in an item, which cannot be joined. Write a"),
         ("${cfn:s.V|join:,}", [["a"]], "is a list, which cannot be joined. Name one part of it."),
         ("${cfn:s.V|join:,}", {"a": "b"}, "is a map, which cannot be joined. Name one part of it."),
@@ -136,6 +137,14 @@ kind: {kind}
         ("Pod", "spec: {initContainers: [{args: [TOKEN]}]}", "spec.initContainers[0].args[0]"),
         ("Pod", "spec: {tolerations: [{value: TOKEN}]}", "spec.tolerations[0].value"),
         ("StorageClass", "parameters: {iops: TOKEN}", "parameters.iops"),
+        ("Pod", "spec: {a: {livenessProbe: {exec: {command: [TOKEN]}}}}", "spec.a.livenessProbe.exec.command[0]"),
+        ("Pod", "spec: {a: {matchExpressions: [{values: [TOKEN]}]}}", "spec.a.matchExpressions[0].values[0]"),
+        ("ResourceSlice", "spec: {nodeSelector: {matchLabels: {a: TOKEN}}}", "spec.nodeSelector.matchLabels.a"),
+        ("CustomResourceDefinition", "metadata: {labels: {values: TOKEN}}", "metadata.labels.values"),
+        ("Pod", "x: &p TOKEN\nspec: {containers: [{env: [{value: *p}]}]}", "spec.containers[0].env[0].value"),
+        ("Pod", "x: &l {a: TOKEN}\nmetadata: {labels: {<<: *l, b: c}}", "metadata.labels.a"),
+        ("Pod", "x: &l {a: TOKEN}\nmetadata: {labels: {<<: [{b: c}, *l]}}", "metadata.labels.a"),
+        ("List", "x: &m {kind: ConfigMap}\nitems: [{<<: *m, data: {a: TOKEN}}]", "items[0].data.a"),
         ("List", "items: [{apiVersion: v1, kind: ConfigMap, data: {a: TOKEN}}]", "items[0].data.a"),
         ("ConfigMapList", "items: [{data: {a: TOKEN}}]", "items[0].data.a"),
     ],
@@ -159,11 +168,45 @@ def test_what_is_no_text_is_refused_where_kubernetes_takes_only_text(kind: str, 
         "spec: {containers: [{args: '${cfn:s.V|typed}', ports: [{containerPort: '${cfn:s.V|typed}'}]}]}",
         "metadata: {generation: '${cfn:s.V|typed}'}",
         "spec: {values: {env: [{value: '${cfn:s.V|typed}'}]}}",
+        "spec: {values: {a: {metadata: {labels: {extra: '${cfn:s.V|typed}'}}, nodeSelector: {b: '${cfn:s.V|typed}'}}}}",
+        "spec: {source: {helm: {valuesObject: {nodeSelector: {enabled: '${cfn:s.V|typed}'}}}}}",
+        "spec: {a: {openAPIV3Schema: {properties: {nodeSelector: {maxProperties: '${cfn:s.V|typed}'}}}}}",
+        "spec: {nodeSelector: {matchExpressions: [{values: '${cfn:s.V|typed}', x: {y: '${cfn:s.V|typed}'}}]}}",
+        "spec: {nodeSelector: {matchExpressions: '${cfn:s.V|typed}', nodeSelectorTerms: '${cfn:s.V|typed}'}}",
+        "x: &l {a: '${cfn:s.V|typed}'}\nmetadata: {labels: {<<: *l, a: b}}",
     ],
 )
 def test_a_number_stands_wherever_kubernetes_may_take_one(place: str) -> None:
     text = OBJECT.format(kind="Deployment", place=place)
     assert not resolve([read("a.yaml", text.encode(), YAML)], resolver(V=5432)).failures
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reported"),
+    [
+        (
+            "spec: {containers: [{args: '${cfn:s.V|typed}'}]}",
+            ["a", 1],
+            "a list with a number at [1], which cannot stand",
+        ),
+        ("metadata: {labels: '${cfn:s.V|typed}'}", {"a": "b", "c": 1}, "a map with a number at c, which cannot stand"),
+        ("metadata: '${cfn:s.V|typed}'", {"labels": {"c.d": [1]}}, 'a map with a list at labels["c.d"], which cannot'),
+    ],
+)
+def test_what_is_no_text_is_named_in_a_list_or_a_map_that_may_stand_there(
+    place: str, value: Json, reported: str
+) -> None:
+    (failure,) = resolve(
+        [read("a.yaml", OBJECT.format(kind="Pod", place=place).encode(), YAML)], resolver(V=value)
+    ).failures
+    assert f"${{cfn:s.V|typed}} is {reported}" in str(failure)
+    assert str(failure).endswith("takes only text. Make that text where the value comes from.")
+
+
+def test_no_type_can_be_kept_where_kubernetes_takes_only_text() -> None:
+    text = OBJECT.format(kind="Ingress", place="metadata: {annotations: {a: '${cfn:s.V}'}}")
+    (failure,) = resolve([read("a.yaml", text.encode(), YAML)], resolver(V=["a", "b"])).failures
+    assert str(failure).endswith("cannot stand where Kubernetes takes only text. Write ${cfn:s.V|join:,}.")
 
 
 def test_tokens_within_text_give_text() -> None:

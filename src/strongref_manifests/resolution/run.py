@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from strongref.errors import StrongRefError
 from strongref.text import cut
 from strongref_manifests import errors
-from strongref_manifests.forms import TEXT_ONLY, as_text, formed, needs_text, not_text
+from strongref_manifests.forms import AS_TEXT, TEXT_ONLY, as_text, formed, is_text_only, wrong_there
 from strongref_manifests.leftovers import leftover
+from strongref_manifests.text.nodes import merged
 from strongref_manifests.text.styles import in_place
 from strongref_manifests.tokens import TF, Part, Token, TokenSource, parse, text_around, tokens_in
-from strongref_toolkit.json_values import path_text
+from strongref_toolkit.json_values import path_text, values_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from strongref_manifests.text.manifests import Manifest
     from strongref_manifests.text.nodes import Scalar
@@ -51,7 +52,7 @@ class SchemeResolver:
             if scheme in self._sources:
                 self._sources[scheme].prefetch(tokens)
 
-    def resolve(self, value: Primitive, *, is_text: bool = False) -> Json:
+    def resolve(self, value: Primitive, why: str = "") -> Json:
         """What a value stands for: if it is one token as a whole, as `formed`; tokens within text give text.
 
         Raises:
@@ -63,7 +64,7 @@ class SchemeResolver:
         parts = parse(value)
         self._check_strictly(text_around(value))
         if len(parts) == 1 and isinstance(parts[0], Token):
-            return self._fetch(parts[0], is_text=is_text)
+            return self._fetch(parts[0], why)
         return self.filled(parts)
 
     def filled(self, parts: Iterable[Part], written: Callable[[str], str] = str) -> str:
@@ -89,10 +90,10 @@ class SchemeResolver:
         if self._strict and (found := leftover(value)):
             raise errors.LooksUnresolvedError(*found)
 
-    def _fetch(self, token: Token, *, is_text: bool = False) -> Json:
+    def _fetch(self, token: Token, why: str = "") -> Json:
         if token.scheme not in self._sources:
             raise errors.NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
-        return formed(token, self._sources[token.scheme].fetch(token), is_text=is_text)
+        return formed(token, self._sources[token.scheme].fetch(token), why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
                 several = error.errors if isinstance(error, errors.SeveralError) else [error]
                 path = path_text(scalar.path) or WHOLE
                 failures += [Failure(manifest.file, scalar.document, path, each) for each in several]
+        failures += _wrong_there(manifest, values)
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures
@@ -145,10 +147,19 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
 
 
 def _resolved(manifest: Manifest, scalar: Scalar, tokens: SchemeResolver) -> Json:
-    """What a value of a manifest becomes. Raises what `SchemeResolver.resolve` raises, and `TokenNotTextError`."""
+    """What a value of a manifest becomes. Errors as `SchemeResolver.resolve`."""
     is_quoted = scalar.style is not None and manifest.format.quotes_mean_text
-    value = tokens.resolve(scalar.value, is_text=is_quoted or scalar.text_only)
     content = manifest.parsed.documents[scalar.document - 1].content
-    if value is not scalar.value and not isinstance(value, str) and needs_text(content, scalar.path, value):
-        raise not_text(str(scalar.value), value, TEXT_ONLY)
-    return value
+    why = TEXT_ONLY if is_text_only(content, scalar.path) else AS_TEXT
+    return tokens.resolve(scalar.value, why if is_quoted or scalar.text_only else "")
+
+
+def _wrong_there(manifest: Manifest, values: Mapping[Scalar, Json]) -> Iterator[Failure]:
+    """The failures of values that are no text where Kubernetes takes only text, also behind aliases."""
+    changed = {id(scalar.value): value for scalar, value in values.items() if not isinstance(value, str)}
+    for document in manifest.parsed.documents if changed else ():
+        content = merged(document.content)
+        for path, each in values_in(content):
+            value = changed.get(id(each), "")
+            if error := wrong_there(str(each), value, content, path):
+                yield Failure(manifest.file, document.number, path_text(path), error)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref_manifests.errors import ManifestError
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,6 +106,19 @@ def entries_of(node: Node) -> list[Entry]:
     if isinstance(node, Alias):
         node = node.target
     return node.entries if isinstance(node, Collection) else []
+
+
+def merged(value: Json) -> Json:
+    """A value from YAML with what its merge keys stand for."""
+    if isinstance(value, list):
+        return [merged(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    given = value.get(MERGE)
+    found: dict[str, Json] = {}
+    for each in reversed(given if isinstance(given, list) else [given]):
+        found |= mapping(merged(each))
+    return found | {key: merged(each) for key, each in value.items() if key != MERGE}
 
 
 def scalars_in(*nodes: Node | None) -> Iterator[Scalar]:
