@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.tokens import BY_DEFAULT, FORMS, NOWHERE, ON_DEMAND, Token, parse
+from strongref_manifests.tokens import BY_DEFAULT, FORMS, ON_DEMAND, Token, parse
 from tests.support.documents import ROOT, blocks, names_in, rows
 
 PAGE = "docs/extras/manifests.md"
@@ -29,7 +29,7 @@ def test_tokens_are_resolved_by_default_or_on_demand_as_documented() -> None:
 
 
 def test_every_permission_is_of_a_token() -> None:
-    of_tokens = (FORMS.keys() - (NOWHERE - {"tf"})) | {"#ACCOUNT"}
+    of_tokens = FORMS.keys() - {"env"} | {"#ACCOUNT"}
     assert names_in(rows(PAGE, "Permissions")) == of_tokens | {"--claim", "--hold", "--unclaim"}
 
 

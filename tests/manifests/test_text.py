@@ -469,7 +469,10 @@ def test_tabs_elsewhere_are_reported(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["a: [${cfn:s.A}]", "a: {b: c, d: ${tf:output.a}}", "a: [b,\n  ${ssm:/a}]"])
 def test_a_token_that_lacks_quotes_between_brackets_is_reported(text: str) -> None:
-    with pytest.raises(ManifestError, match=r"Between brackets a token needs quotes, as in \[\"\$\{cfn:STACK"):
+    with pytest.raises(
+        ManifestError,
+        match=r"Between brackets a token needs quotes, as in \[\"\$\{cfn:STACK.OUTPUT\}\"\]; with \|typed it",
+    ):
         yaml_of(text)
     for other in (text.replace("${", "$["), "a: x, ${cfn:s.A}: b"):
         with pytest.raises(ManifestError) as refused:

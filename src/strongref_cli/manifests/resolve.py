@@ -81,6 +81,8 @@ def _sources(args: argparse.Namespace, session: ToolSession) -> list[TokenSource
         from strongref_manifests.refs.wiring import ClusterSource  # noqa: PLC0415 (needs an extra of its own)
 
         made.append(ClusterSource(args.kubeconfig, args.context))
+    elif args.kubeconfig or args.context:
+        raise UsageError("--kubeconfig and --context require --with k8s")
     return made
 
 

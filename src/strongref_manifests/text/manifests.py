@@ -132,7 +132,7 @@ def _unread_documents(text: str) -> list[Document]:
 def _explain(text: str, at: int) -> str:
     """What may lie behind a problem of YAML."""
     if at and _TOKEN.match(text, at - 1):  # whose { began a map
-        return '. Between brackets a token needs quotes, as in ["${cfn:STACK.OUTPUT}"]'
+        return '. Between brackets a token needs quotes, as in ["${cfn:STACK.OUTPUT}"]; with |typed it keeps its type'
     if any(begin in text and end in text for begin, end in (("{{", "}}"), ("{%", "%}"))):
         return ". It looks like a template: render it first, as in helm template … | strongref resolve -"
     return ""

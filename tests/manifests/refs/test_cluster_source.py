@@ -124,9 +124,12 @@ def test_the_command_reads_the_cluster_of_the_kubeconfig_only_on_demand(
         monkeypatch.delenv(name, raising=False)
     file, config = tmp_path / "a.yaml", api.kubeconfig(tmp_path)
     file.write_text("apiVersion: v1\nkind: ConfigMap\ndata:\n  port: ${k8s:Service/shop:spec.ports[0].port|text}\n")
-    given = ["resolve", str(file), "-o", str(tmp_path / "out"), "--kubeconfig", str(config)]
+    asked = ["resolve", str(file), "-o", str(tmp_path / "out")]
+    given = [*asked, "--kubeconfig", str(config)]
     with empty_aws(monkeypatch, "eu-west-1"):
-        assert cli.main(given) == 1
+        assert cli.main(given) == cli.main([*asked, "--context", "here"]) == 2
+        assert capsys.readouterr().err.count("--kubeconfig and --context require --with k8s") == 2
+        assert cli.main(asked) == 1
         assert "is not resolved by default: add --with k8s" in capsys.readouterr().err
         assert cli.main([*given, "--with", "k8s", "--context", "gone"]) == 1
         assert "gone" in capsys.readouterr().err
