@@ -171,7 +171,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "refs-unreachable": lambda: errors.UnreachableError(SERVER, GET, "no answer in time"),
     "refs-unauthorized": lambda: errors.UnauthorizedError(SERVER, GET, 401),
-    "refs-denied": lambda: errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "default"),
+    "refs-denied": lambda: errors.DeniedError(SERVER, GET, "get", f"securitygroups.{EC2}", "namespace default"),
     "refs-not-installed": lambda: errors.KindNotInstalledError(SERVER, GET, "SecurityGroup", EC2),
     "refs-not-the-api": lambda: errors.NotTheApiError(SERVER, "list API groups"),
     "refs-answered": lambda: errors.AnsweredError(SERVER, GET, 500),

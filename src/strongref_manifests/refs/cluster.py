@@ -145,7 +145,7 @@ class _Request(NamedTuple):
 
     action: str  # as in `get securitygroups.ec2.services.k8s.aws default/web`
     kind: str = ""  # of the answer; empty if the caller checks it
-    # verb, resource and namespace that the caller must be allowed; None for discovery, which every authenticated
+    # verb, resource, and where, that the caller must be allowed; None for discovery, which every authenticated
     # caller may use
     right: tuple[str, str, str] | None = None
 
@@ -178,7 +178,8 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
     def read(self, resource: Resource, namespace: str, name: str) -> Manifest | None:
         """An object; None if it does not exist."""
         called = f"{resource.name}.{resource.group}".rstrip(".")
-        asked = _Request(f"get {called} {namespace and f'{namespace}/'}{name}", right=("get", called, namespace))
+        where, at = (f"namespace {namespace}", f"{namespace}/") if namespace else ("the cluster", "")
+        asked = _Request(f"get {called} {at}{name}", right=("get", called, where))
         try:
             found = self.get(resource, name, namespace, asked=asked)
         except NotFoundError:
@@ -190,7 +191,8 @@ class ClusterApi(DynamicClient):  # type: ignore[misc]  # the client has no type
     def names(self, resource: Resource, namespace: str, after: str = "") -> tuple[list[str], str]:
         """The names of some objects in a namespace, and what to pass as `after` for more; empty at the end."""
         called = f"{resource.name}.{resource.group}".rstrip(".")
-        asked = _Request(f"list {called} in {namespace}", right=("list", called, namespace))
+        where = f"namespace {namespace}" if namespace else "the cluster"
+        asked = _Request(f"list {called} in {where}", right=("list", called, where))
         try:
             page = self.get(resource, None, namespace, asked=asked, limit=PAGE, _continue=after or None)
         except NotFoundError:  # the list has changed too much to be continued

@@ -320,14 +320,11 @@ class UnauthorizedError(ClusterError):
 class DeniedError(ClusterError):
     verb: str
     resource: str
-    namespace: str  # empty for a kind of the whole cluster
-
-    def __str__(self) -> str:
-        where = f" in namespace {cut(self.namespace, _NAME)}" if self.namespace else ""
-        return (
-            f"{self._cluster} denied {self.verb} on {cut(self.resource, _SHOWN)}{where} (403 Forbidden). Allow the "
-            "caller that verb in an RBAC rule; for reference fields, strongref refs rbac --all writes it."
-        )
+    where: str  # as in `namespace default`
+    sentence = (
+        "{_cluster} denied {verb} on {resource:180} in {where:120} (403 Forbidden). Allow the caller that verb in an "
+        "RBAC rule; for reference fields, strongref refs rbac --all writes it."
+    )
 
 
 class KindNotInstalledError(ClusterError):

@@ -22,7 +22,7 @@ from strongref_manifests.refs.parsers import read_map
 from strongref_manifests.resolution import files
 from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.sources.on_demand import ExportSource
-from strongref_manifests.terraform.addresses import STEP, path_text, steps_of
+from strongref_manifests.terraform.addresses import STEP, path_text, plain, steps_in
 from strongref_manifests.terraform.source import into
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import CFN, EXPORT, K8S, Token, TokenSource, matched
@@ -203,7 +203,7 @@ class ClusterSource(TokenSource):
         value: Json = objects.get(ObjectName(group or "", kind, namespace or default or DEFAULT_NAMESPACE, name))
         subject = ObjectName.of(mapping(value), "")
         at: tuple[str | int, ...] = ()
-        for step in steps_of(path):
+        for step in map(plain, steps_in(path)):
             at, value = into(f"{path_text(at)[1:]} of {subject}".removeprefix(" of "), at, value, step)
         if value is None:
             raise UnsetError(f"{path} of {subject}", "the cluster")

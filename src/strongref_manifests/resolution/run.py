@@ -160,6 +160,5 @@ def _wrong_there(manifest: Manifest, values: Mapping[Scalar, Json]) -> Iterator[
     for document in manifest.parsed.documents if changed else ():
         content = merged(document.content)
         for path, each in values_in(content):
-            value = changed.get(id(each), "")
-            if error := wrong_there(str(each), value, content, path):
+            if id(each) in changed and (error := wrong_there(str(each), changed[id(each)], content, path)):
                 yield Failure(manifest.file, document.number, path_text(path), error)

@@ -98,14 +98,14 @@ class TerraformReference:
 
         Only if it may be `whole`, a resource may be named without an attribute: that means the map of all of them.
         """
-        steps = _steps(text)
+        steps = steps_in(text)
         if steps[0] == "output":
             names, rest = _names(text, steps[1:], "the output's name")
-            return cls(TerraformOutput(names[0]), tuple(map(_plain, rest)))
+            return cls(TerraformOutput(names[0]), tuple(map(plain, rest)))
         resource, rest = _resource(text, steps)
         if (not rest and not whole) or (rest and isinstance(rest[0], _Index)):
             raise BadAddressError(text, "it ends where an attribute's name should follow, as in aws_s3_bucket.b.arn")
-        return cls(resource, tuple(map(_plain, rest)))
+        return cls(resource, tuple(map(plain, rest)))
 
     def __str__(self) -> str:
         return f"{self.target}{path_text(self.path)}"
@@ -122,7 +122,7 @@ _Step: TypeAlias = "str | _Index"
 
 def modules_in(text: str) -> tuple[TerraformModule, ...]:
     """The levels of a module's own address, which is empty for the root; `BadAddressError` if it is no module's."""
-    modules, rest = _modules(text, _steps(text)) if text else ((), ())
+    modules, rest = _modules(text, steps_in(text)) if text else ((), ())
     if rest:
         raise BadAddressError(text, "only modules may stand in a module's address")
     return modules
@@ -135,12 +135,8 @@ def path_text(path: Iterable[str | int]) -> str:
     )
 
 
-def steps_of(path: str) -> Path:
-    """The steps of a path such as `tags["a key"][0]`; `BadAddressError` if it is none."""
-    return tuple(map(_plain, _steps(path)))
-
-
-def _steps(text: str) -> tuple[_Step, ...]:
+def steps_in(text: str) -> tuple[_Step, ...]:
+    """The steps of an address or a path; `BadAddressError` if it has others."""
     steps: list[_Step] = []
     given, at = f".{text}", 0
     while at < len(given):
@@ -197,7 +193,8 @@ def _key(steps: tuple[_Step, ...]) -> tuple[Key, tuple[_Step, ...]]:
     return None, steps
 
 
-def _plain(step: _Step) -> str | int:
+def plain(step: _Step) -> str | int:
+    """The key or the position that a step names."""
     return step.key if isinstance(step, _Index) else step
 
 

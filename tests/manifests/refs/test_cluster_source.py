@@ -91,7 +91,11 @@ def test_one_field_of_an_object_is_read_from_the_cluster_as_it_is_and_the_object
         ("ServiceList/shop:spec.x", KindNotInstalledError, "does not serve the kind ServiceList of v1. "),
         ("Node/n2:spec.x", NoSuchObjectError, "Node n2 was not found in the cluster http"),
         ("PersistentVolume/n1:spec.x", NoSuchObjectError, "Check its name, or create it first."),
-        ("Node/n9:spec.x", DeniedError, "denied get on nodes (403 Forbidden). Allow the caller that verb"),
+        (
+            "Node/n9:spec.x",
+            DeniedError,
+            "denied get on nodes in the cluster (403 Forbidden). Allow the caller that verb",
+        ),
         (f"Certificate.{ACM}/shop:status.-x", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
         ("Secret/shop:data.password", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
         ("Service/shop", BadTokenError, "it should look like ${k8s:KIND.GROUP/NAME:PATH}."),
