@@ -119,8 +119,8 @@ def _from_import_value_and_get_stack_output(reader: Reader) -> None:
         assert aws.physical_ids("albums", region)["Reader"] == policy
         assert _resource(aws, region) == arn
     shown = reader.run("strongref who photos")  # Step 3
-    rows = [line.split() for line in shown.splitlines()]
-    assert [line[1] for line in rows if line[-1:] == ["albums"]] == [EU, US]
+    shown_rows = [line.split() for line in shown.splitlines()]
+    assert [line[1] for line in shown_rows if line[-1:] == ["albums"]] == [EU, US]
     photos.write_text(both.replace(EXPORTED, ""))
     assert "accepted" in reader.run("strongref check --stack photos")
     # The emulator's change sets see no change of outputs alone, so this is an update.

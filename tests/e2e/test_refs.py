@@ -191,7 +191,7 @@ def test_what_gets_in_the_way_of_a_cluster_is_reported(run: Callable[..., Any], 
     gone = run(*given)
     assert [done.returncode for done in (denied, missing, expired, gone)] == [1] * 4
     assert f"denied get on securitygroups.{EC2} in namespace default" in denied.stderr
-    assert "Install the ACK controller for ec2" in missing.stderr
+    assert f"of {EC2}. Check both, or install its controller or CRDs." in missing.stderr
     assert "401 Unauthorized" in expired.stderr
     assert f"The cluster {api.url} cannot be reached" in gone.stderr
     assert TOKEN not in denied.stderr + missing.stderr + expired.stderr + gone.stderr

@@ -71,7 +71,7 @@ def test_values_come_from_stacks_of_any_region_account_and_depth(
         f"- ${{cfn:{outer}.Inner.Where}}\n"
         f"- ${{cfn-attr:{name}.Topic.Ref}}\n"
         f"- ${{cfn-attr:{outer}.Inner.Topic.Ref}}\n"
-        f"- [x, '${{export:{names('exporting')}.Zones}}', \"<${{export:{names('exporting')}.Vpc}}>\"]\n"
+        f"- [x, '${{export:{names('exporting')}.Zones|typed}}', \"<${{export:{names('exporting')}.Vpc}}>\"]\n"
     )
     way_in = f"arn:aws:iam::ACCOUNT:role/{role}"
     done = strongref(aws, "resolve", folder, "-o", tmp_path / "out", "--with", "export", "--role", way_in, "--strict")
