@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 WHOLE = "the whole document"
 """The path of a value that is not in anything."""
 
-_HOW = {TF: "--tf STATE"}
-
 
 class SchemeResolver:
     """Resolves `${cfn:…}` and its like, by a source for each scheme. It lives for one run.
@@ -92,7 +90,8 @@ class SchemeResolver:
 
     def _fetch(self, token: Token, why: str = "") -> Json:
         if token.scheme not in self._sources:
-            raise errors.NotEnabledError(str(token), _HOW.get(token.scheme, f"--with {token.scheme}"))
+            how = "--tf STATE" if token.scheme == TF else f"--with {token.scheme}"
+            raise errors.NotEnabledError(str(token), how)
         return formed(token, self._sources[token.scheme].fetch(token), why)
 
 

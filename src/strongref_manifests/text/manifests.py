@@ -57,11 +57,9 @@ class Manifest:
         """
         if not values:
             return self.text
-        for write in (self.format.in_style, self.format.in_one_line):
-            new = written or {each: write(each, self.text, value) for each, value in values.items()}
-            written = None
-            edits = [TextEdit(each.text_start, each.end, new[each]) for each in values]
-            text = spliced(self.text, edits)
+        for known, write in ((written or {}, self.format.in_style), ({}, self.format.in_one_line)):
+            new = {each: known.get(each) or write(each, self.text, value) for each, value in values.items()}
+            text = spliced(self.text, (TextEdit(each.text_start, each.end, made) for each, made in new.items()))
             if self._reads(text, values):
                 return text
         line = line_of(self.text, min(scalar.text_start for scalar in values))
@@ -72,14 +70,9 @@ class Manifest:
             parsed = self.format.parse(self.file, text)
         except ManifestError:
             return False
-        wanted: list[Json] = []
-        for scalar in self.parsed.scalars:
-            if scalar in values:
-                wanted += [each for _, each in keys_and_values(values[scalar])]
-            else:
-                wanted.append(scalar.value)
-        found = [scalar.value for scalar in parsed.scalars]
-        return [(type(each), each) for each in found] == [(type(each), each) for each in wanted]
+        becomes = (values.get(scalar, scalar.value) for scalar in self.parsed.scalars)
+        wanted = [(type(each), each) for value in becomes for _, each in keys_and_values(value)]
+        return [(type(scalar.value), scalar.value) for scalar in parsed.scalars] == wanted
 
 
 def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: bool = False) -> Manifest:

@@ -114,10 +114,9 @@ def merged(value: Json) -> Json:
         return [merged(each) for each in value]
     if not isinstance(value, dict):
         return value
-    given = value.get(MERGE)
-    found: dict[str, Json] = {}
-    for each in reversed(given if isinstance(given, list) else [given]):
-        found |= mapping(merged(each))
+    given = merged(value.get(MERGE))
+    above = [mapping(each) for each in (given if isinstance(given, list) else [given])]
+    found = {key: each for those in reversed(above) for key, each in those.items()}
     return found | {key: merged(each) for key, each in value.items() if key != MERGE}
 
 

@@ -34,7 +34,7 @@ _NOT_PLAIN = re.compile(rf"{_IN_LINE.pattern}|\t|:(?:\s|\Z)|(?:\A|\s)#")
 _WORDS = re.compile(r"[A-Za-z/]\S*\s")
 """How text without quotes begins that no reader of YAML takes for anything but text."""
 
-_HEADER = re.compile(r"[|>][-+]?(?P<indent>[1-9]?)[-+]?(?P<comment>[ \t]+#[^\r\n]*)?")
+_HEADER = re.compile(r"[|>][-+]?(?P<indent>[1-9]?)[-+]?(?P<comment>(?:[ \t]+#[^\r\n]*)?)")
 """The header of a block; without a number, its indentation is that of its first line."""
 
 
@@ -57,8 +57,7 @@ def in_one_line(scalar: Scalar, text: str, value: Json) -> str:
         return flow(value)
     raw = text[scalar.text_start : scalar.end]
     header = _HEADER.match(raw)  # its comment stays, and so do the ends of the block's last lines
-    comment = header["comment"] if header else ""
-    return f"{flow(value)}{comment or ''}{raw[len(raw.rstrip()) :]}"
+    return f"{flow(value)}{header['comment'] if header else ''}{raw[len(raw.rstrip()) :]}"
 
 
 def flow(value: Json) -> str:
