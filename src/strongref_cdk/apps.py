@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aws_cdk
 
@@ -34,9 +34,6 @@ CONTEXT_FILE_KEY = "strongref:context-file"
 ROLE_KEY = "strongref:role"
 """The app's context value for the role to assume in other accounts, with `ACCOUNT` in place of the account ID."""
 
-ExportLocation: TypeAlias = "Hashable"
-"""A name in a channel: the same for the stack that exports it and those that import it."""
-
 
 class AppExports:
     """The exports and imports of all stacks of one app."""
@@ -44,9 +41,10 @@ class AppExports:
     def __init__(self, root: Construct) -> None:
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
-        self.exports: dict[ExportLocation, dict[str, Any]] = {}  # the exporting stacks by reference
-        self.imports: dict[ExportLocation, dict[str, tuple[Any, bool]]] = {}  # the importing ones, and whether weakly
-        self.spelled: dict[tuple[str, ExportLocation], str] = {}
+        # by `location`, by reference: the exporting stacks, and the importing ones with whether they do so weakly
+        self.exports: dict[Hashable, dict[str, Any]] = {}
+        self.imports: dict[Hashable, dict[str, tuple[Any, bool]]] = {}
+        self.spelled: dict[tuple[str, Hashable], str] = {}
         self._stacks = ObjectCache()
 
     def stack(self, stack: aws_cdk.Stack) -> Stack:
@@ -180,13 +178,20 @@ class ConstructPlace(NamedTuple):
     is_local: bool = False  # whether the resource is known to be in the stack's own account and region
 
     def part(self, name: str) -> ConstructPlace:
-        return self._replace(id=f"{self.id}-{name}")
+        """The place of a part; of another one, if an earlier attempt to make the whole has left its part."""
+        return self._replace(id=f"{self.id}-{name}").free()
+
+    def free(self, *more: str) -> ConstructPlace:
+        """A place with an ID that is free there: one object can be read as two types."""
+        ids = [self.id, *(f"{self.id}-{each}" for each in (*more, *range(2, 99)))]
+        return self._replace(id=next(each for each in ids if not self.scope.node.try_find_child(each)))
 
     @classmethod
-    def of_import(cls, ctx: DeserializationContext, via: Channel | None) -> ConstructPlace:
+    def of_import(cls, ctx: DeserializationContext) -> ConstructPlace:
+        via = getattr(ctx, "via", None)
         if isinstance(via, CrossRegion):
             return cls(ctx.scope, ctx.id).located(stack_of(ctx.scope), via.region, via.account)
-        return cls(ctx.scope, ctx.id, is_local=True)
+        return cls(ctx.scope, ctx.id, is_local=via is not None)
 
     def located(self, stack: Stack, region: str | None, account: str | None) -> ConstructPlace:
         """The place of a resource in a region and account; None for the stack's own."""

@@ -56,19 +56,23 @@ def _topic(at: ConstructPlace, topic: types.Topic, **options: Any) -> sns.ITopic
     return sns.Topic.from_topic_attributes(at.scope, at.id, topic_arn=topic.topic_arn, **options)
 
 
-def _role(at: ConstructPlace, role: types.Role, path: str = "/", **options: Any) -> iam.IRole:
+def _role(at: ConstructPlace, role: types.Role, path: str | None = None, **options: Any) -> iam.IRole:
     def part(number: int, separator: str) -> str:
         return str(aws_cdk.Fn.select(number, aws_cdk.Fn.split(separator, arn)))
 
-    arn = str(role.role_arn)
-    if is_unresolved(arn):  # The CDK takes the first part of a path for the name, unless it sees where that begins.
-        arn = f"arn:{part(1, ':')}:iam::{part(4, ':')}:role{path}{part(1, f':role{path}')}"
+    arn, path = str(role.role_arn), path or "/"
+    # The CDK takes the first part of a path for the name, unless it sees where that begins. It sees that where only a
+    # part of the ARN is a token, and nobody can split a dynamic reference.
+    if arn.startswith("${Token[") and isinstance(aws_cdk.Stack.of(at.scope).resolve(arn), dict):
+        name = role.role_name if is_unresolved(path) else part(1, f":role{path}")
+        arn = f"arn:{part(1, ':')}:iam::{part(4, ':')}:role{path}{name}"
     return iam.Role.from_role_arn(at.scope, at.id, arn, **options)
 
 
 def _path_of(role: iam.IRole) -> str | None:
-    """A role's path; None if it has none, or if only its ARN shows it."""
-    found = getattr(role.node.default_child, "path", None)
+    """A role's path, which an imported one has in its ARN; None if it has none, or does not show it."""
+    shown = role.role_arn.partition(":role")[2].rpartition("/")[0]
+    found = f"{shown}/" if shown else getattr(role.node.default_child, "path", None)
     return None if found == "/" else found
 
 
@@ -93,9 +97,9 @@ def _table(at: ConstructPlace, table: types.Table, **options: Any) -> dynamodb.I
     regions = options.pop("replication_regions", None)
     place = at.part("Primary") if regions else at
     found = dynamodb.Table.from_table_attributes(place.scope, place.id, table_arn=table.table_arn, **options)
-    return (
-        _ReplicatedTable(at, found, regions.split(",") if isinstance(regions, str) else regions) if regions else found
-    )
+    if not regions:
+        return found
+    return _ReplicatedTable(at, found, regions.split(",") if isinstance(regions, str) else regions)
 
 
 def _of_primary(attribute: str) -> property:
@@ -114,6 +118,11 @@ class _ReplicatedTable(dynamodb.TableBase):  # type: ignore[misc]  # the CDK is 
         self.primary = primary
         self.replicated = regions
         super().__init__(at.scope, at.id)
+
+    @property
+    def _regional_arns(self) -> list[str]:  # Older versions of the CDK do not read `regions`.
+        of = {"service": "dynamodb", "resource": "table", "resource_name": self.table_name}
+        return [self.stack.format_arn(region=region, **of) for region in self.replicated]
 
     def add_to_resource_policy(self, statement: Untyped) -> Untyped:
         return self.primary.add_to_resource_policy(statement)
@@ -161,9 +170,16 @@ def _only(label: str, part: str, get: Callable[[Any], Any]) -> Callable[[Any], A
     return only
 
 
-def _at_deployment(*options: str) -> Callable[[Mapping[str, Any], bool], Sequence[str]]:
+_INSTEAD = {
+    "grant_index_permissions": {"global_indexes", "local_indexes"},
+    "security_group_allows_all_outbound": {"security_group"},
+}
+"""Other options that say the same."""
+
+
+def _at_deployment(*needed: str) -> Callable[[Mapping[str, Any], bool], Sequence[str]]:
     """The options that a program must pass where nothing else says how the resource was made."""
-    return lambda _options, known: () if known else options
+    return lambda given, known: () if known else [each for each in needed if not _INSTEAD.get(each, set()) & {*given}]
 
 
 KEY = ConstructKind(types.Key, maker(kms.Key.from_key_arn, "key_arn"))
@@ -186,7 +202,6 @@ HOSTED_ZONE = ConstructKind(
     types.HostedZone,
     maker(route53.HostedZone.from_hosted_zone_attributes, "hosted_zone_id", "zone_name"),
     needed=_at_deployment("zone_name"),
-    plain=["zone_name"],
 )
 SECURITY_GROUP = ConstructKind(
     types.SecurityGroup,
@@ -216,8 +231,8 @@ TABLE = ConstructKind(
     types.Table,
     _table,
     get={
-        "grant_index_permissions": late_setting("_has_index", "indexes"),
-        "replication_regions": lambda table: ",".join(getattr(table, "regions", None) or []) or None,
+        "grant_index_permissions": late_setting(setting("_has_index", None), "indexes"),
+        "replication_regions": lambda it: ",".join(a.split(":")[3] for a in getattr(it, "_regional_arns", [])) or None,
     },
     needed=_at_deployment("grant_index_permissions"),
 )

@@ -39,20 +39,16 @@ def as_token(value: str) -> str:
     return str(aws_cdk.Token.as_string(aws_cdk.Token.as_any(value)))
 
 
-def with_tokens(obj: Untyped, target: Target) -> Untyped:
-    """An object with tokens in place of intrinsic functions, as the CDK's own functions take them."""
-    changed = {}
-    for name, member in members(type(obj)).items():
-        value = getattr(obj, name)
-        if isinstance(value, Declared):
-            changed[name] = with_tokens(value, target)
-        elif isinstance(value, tuple) and member.of:
-            changed[name] = [with_tokens(each, target) for each in value]
-        elif isinstance(value, Mapping):
-            changed[name] = target.stand_in(value)
-        elif isinstance(value, str):
-            changed[name] = as_token(value)
-    return dataclasses.replace(obj, **changed)
+def with_tokens(value: Untyped, target: Target) -> Untyped:
+    """An object, or what it has, with tokens in place of intrinsic functions, as the CDK's own functions take them."""
+    if isinstance(value, Declared):
+        found = {name: with_tokens(getattr(value, name), target) for name in members(type(value))}
+        return dataclasses.replace(value, **found)
+    if isinstance(value, tuple):
+        return [with_tokens(each, target) for each in value]
+    if isinstance(value, Mapping):
+        return target.stand_in(value)
+    return as_token(value) if isinstance(value, str) else value
 
 
 class CanonicalReader(TreeTokenResolver):
@@ -83,9 +79,7 @@ def settings(obj: Declared) -> dict[str, Any]:
     found = {
         name: getattr(obj, name) for name, each in members(type(obj)).items() if each.is_setting and not each.is_held
     }
-    texts = {
-        name: _LATE[each].settled() if each in _LATE else each for name, each in found.items() if isinstance(each, str)
-    }
+    texts = {name: settled(each) for name, each in found.items() if isinstance(each, str)}
     words = {"true": True, "false": False}
     return {name: int(text) if text.isdecimal() else words.get(text, text) for name, text in texts.items()}
 
@@ -103,23 +97,22 @@ def setting(attribute: str, default: object) -> Callable[[Any], Any]:
     return get
 
 
-def late_setting(attribute: str, what: str) -> Callable[[Any], Any]:
-    """An attribute that the program can still change, as by another index: a token, always the same."""
+def late_setting(read: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
+    """What the program can still change, as by another index: a token, always the same."""
 
     def get(construct: Construct) -> str | None:
-        read = setting(attribute, None)
-        return None if read(construct) is None else late(construct, what, lambda: str(read(construct)).lower()).token
+        key = f"{reference(construct)} {what}"
+        if key not in _LATE and read(construct) is not None:
+            _LATE[key] = Late(construct, what, lambda: str(read(construct)).lower())
+            _LATE[_LATE[key].token] = _LATE[key]
+        return _LATE[key].token if key in _LATE else None
 
     return get
 
 
-def late(construct: Construct, what: str, read: Callable[[], str]) -> Late:
-    """What is read of a construct: the same each time."""
-    key = f"{reference(construct)} {what}"
-    if key not in _LATE:
-        found = _LATE[key] = Late(construct, what, read)
-        _LATE[found.token] = found
-    return _LATE[key]
+def settled(token: str) -> str:
+    """What `late_setting` reads, now; the text itself if it is another one."""
+    return _LATE[token].settled() if token in _LATE else token
 
 
 _LATE: dict[str, Late] = {}

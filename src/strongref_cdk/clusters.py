@@ -10,7 +10,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 
 from strongref_cdk.aws_constructs import KEY, SECURITY_GROUP
-from strongref_cdk.cdk_values import REFUSALS, late, late_setting, setting, settings
+from strongref_cdk.cdk_values import late_setting, setting, settings, settled
 from strongref_cdk.construct_kinds import ConstructKind, maker
 from strongref_cdk.errors import RefusedByCdkError
 from strongref_objects import types
@@ -74,19 +74,19 @@ def _command_of(cluster: ecs.ICluster) -> types.ExecuteCommand | None:
 
 
 def _groups_of(cluster: ecs.ICluster) -> list[Any] | None:
-    """The security groups of its EC2 instances."""
-    try:
-        late(cluster, "security groups", lambda: str(len(cluster.connections.security_groups))).settled()
-    except REFUSALS:  # It was imported without a VPC.
+    """The security groups of its EC2 instances; None if it was imported without a VPC."""
+    connections: Any = setting("connections", None)(cluster)
+    if connections is None:
         return None
-    return list(cluster.connections.security_groups)
+    settled(late_setting(lambda _: len(connections.security_groups), "security groups")(cluster))
+    return list(connections.security_groups)
 
 
 CLUSTER = ConstructKind(
     types.Cluster,
     _cluster,
     get={
-        "has_ec2_capacity": late_setting("has_ec2_capacity", "instances"),
+        "has_ec2_capacity": late_setting(setting("has_ec2_capacity", None), "instances"),
         "security_groups": _groups_of,
         "execute_command_configuration": _command_of,
     },

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -14,6 +13,7 @@ from strongref_cdk.cdk_values import REFUSALS, settings, with_tokens
 from strongref_objects import lookups
 from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable, SerializationContext
 from strongref_objects.types import Declared
+from strongref_objects.types.arn_forms import is_unresolved
 from strongref_objects.types.members import key_of, members, required_members, settings_of
 from strongref_toolkit.jsii_objects import same
 
@@ -44,7 +44,6 @@ class ConstructKind(Generic[T]):
     wider: list[type[Declared]] = field(default_factory=list)
     # returns the options that a program must pass, by those that it passes, and whether settings are known otherwise
     needed: Callable[[Mapping[str, Any], bool], Sequence[str]] = lambda _options, _known: ()
-    plain: Sequence[str] = ()  # members that the CDK reads: text instead of a token, if the same app exports text
     unlike: Any = ()  # classes of other constructs that have the same attributes
 
     def __post_init__(self) -> None:
@@ -106,7 +105,7 @@ class ConstructKind(Generic[T]):
         """
         with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
             ctx = stack.import_object(spelled, type=type, weak=weak, via=via)
-            return self.imported(ctx, ConstructPlace.of_import(ctx, via), options)
+            return self.imported(ctx, options)
 
     def from_arn(self, scope: Construct, arn: str, **more: Any) -> T:
         """The construct of an existing resource, by its ARN: the same each time. Nothing holds it.
@@ -200,14 +199,15 @@ class ConstructKind(Generic[T]):
             problem = f"there is no option {unknown[1]}" if unknown else str(error)
         raise errors.RefusedByCdkError(what, problem, {value: key for key, value in _texts_and_keys(obj)})
 
-    def imported(self, ctx: DeserializationContext, place: ConstructPlace, options: Mapping[str, Any]) -> T:
+    def imported(self, ctx: DeserializationContext, options: Mapping[str, Any]) -> T:
         """The construct that is read from a context: the same each time; errors as theirs."""
-        self._check(options, known=ctx.has_settings)
+        self._check(options, known=getattr(ctx, "has_settings", True))  # A program's own context says what it knows.
         target = stack_of(ctx.scope).target
         obj = with_tokens(self.declared.deserialize(ctx), target)
-        known = {name: ctx.read_setting(key_of(name)) for name in self.plain}
-        plain = {name: text for name, text in known.items() if text and not target.is_unresolved(text)}
-        return self._once(ctx.made, ("construct", self), place, obj, {**plain, **options})
+        # Members that the CDK reads are text instead of a token, if the same app exports text.
+        read = {name for name in required_members(self.declared) if name in self.needed(options, False)}
+        known = {name: text for name in read if (text := ctx.read_setting(key_of(name))) and not is_unresolved(text)}
+        return self._once(ctx.made, ("construct", self), ConstructPlace.of_import(ctx), obj, {**known, **options})
 
     def referenced(self, stack: Stack, obj: Declared, place: ConstructPlace, options: Mapping[str, Any]) -> T:
         """The construct of an existing resource: the same for the same object."""
@@ -218,26 +218,20 @@ class ConstructKind(Generic[T]):
     def _check(self, options: Mapping[str, Any], *, known: bool = True) -> None:
         """Raises `OptionsNeededError` before anything is looked up."""
         if missing := [each for each in self.needed(options, known) if each not in options]:
-            is_exported = not {*missing} & {*self.needed(options, True)}
+            is_exported = not self.needed(options, True)
             raise errors.OptionsNeededError(self.declared.declared.label, missing, is_exported)
 
     def _once(
         self, made: ObjectCache, key: object, place: ConstructPlace, obj: Declared, options: Mapping[str, Any]
     ) -> T:
         def make() -> tuple[T, Mapping[str, Any]]:
-            return self.construct(self._free(place), obj, **options), dict(options)
+            return self.construct(place.free(self.declared.__name__), obj, **options), dict(options)
 
         construct, former = made.get(key, make)
         differing = {each for each in {**former, **options} if not same(former.get(each), options.get(each))}
         if differing:
             raise errors.OtherOptionsError(place.id, sorted(differing))
         return construct
-
-    def _free(self, place: ConstructPlace) -> ConstructPlace:
-        """A place with an ID that is free there: one object can be read as two types."""
-        more = (f"{place.id}-{number}" for number in count(2))
-        ids = chain([place.id, f"{place.id}-{self.declared.__name__}"], more)
-        return place._replace(id=next(each for each in ids if not place.scope.node.try_find_child(each)))
 
     def _value(self, construct: T, name: str) -> Untyped:
         label = self.declared.declared.label
@@ -276,15 +270,14 @@ def kind_of(declared: type[Declared]) -> ConstructKind[Any]:
 
 def as_objects(of: type[Declared], values: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a type's members, with objects in place of constructs."""
-    found = dict(values)
-    for name, member in members(of).items():
-        if (value := found.get(name)) is not None and member.of:
-            objects = [
-                each if isinstance(each, Declared) else kind_of(member.of).object_of(each)
-                for each in (value if member.is_list else [value])
-            ]
-            found[name] = objects if member.is_list else objects[0]
-    return found
+
+    def of_kind(kind: type[Declared], value: Untyped) -> Untyped:
+        if isinstance(value, list | tuple):
+            return [of_kind(kind, each) for each in value]
+        return value if value is None or isinstance(value, Declared) else kind_of(kind).object_of(value)
+
+    kinds = {name: member.of for name, member in members(of).items() if member.of}
+    return {name: of_kind(kinds[name], value) if name in kinds else value for name, value in values.items()}
 
 
 def members_and_options(of: type[Declared], more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

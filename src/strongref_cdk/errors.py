@@ -139,6 +139,6 @@ class OptionsNeededError(CdkError):
     is_exported: bool  # whether an export of the same app would tell them
 
     def __str__(self) -> str:
-        given = ", ".join(f"{each}=…" for each in self.options)
-        more = ", or export it first in the same app" if self.is_exported else ""
-        return f"The CDK needs {some(self.options)} for {a(self.label)}. Pass {given}{more}."
+        given = some([f"{each}=…" for each in self.options])
+        more = ", or export it first in the same app, with the same account and region" if self.is_exported else ""
+        return f"The CDK needs more about {a(self.label)}: pass {given}{more}."

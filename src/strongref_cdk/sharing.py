@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
+from strongref_cdk.apps import at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import as_token
 from strongref_cdk.construct_kinds import kind_of
 from strongref_objects.base import DeserializationContext, ObjectCache, ResolveType, Serializable
@@ -29,6 +29,7 @@ class ConstructContext:
         self.scope: Construct = context.scope
         self.id: str = context.id
         self.made: ObjectCache = context.made
+        self.via: Channel | None = getattr(context, "via", None)
         self._context = context
 
     @classmethod
@@ -57,7 +58,7 @@ class ConstructContext:
 
     @property
     def has_settings(self) -> bool:
-        return self._context.has_settings
+        return bool(getattr(self._context, "has_settings", True))
 
     def read_setting(self, key: str) -> str | None:
         """How the object was made; None if that is unknown, or was not written; as `read_string`."""
@@ -175,7 +176,7 @@ def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any)
         ConstructError: it cannot be read, or made.
     """
     with at(ctx.scope):
-        return kind_of(of).imported(ctx, ConstructPlace(ctx.scope, ctx.id), options)
+        return kind_of(of).imported(ctx, options)
 
 
 def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more: Any) -> Construct:

@@ -59,6 +59,7 @@ class CdkTarget:
         self.name: str = top_of(stack).stack_name  # in a nested stack, that of the stack that is deployed
         self.region = known(stack.region)  # where the stack is deployed; None if it has no region of its own
         self.account = known(stack.account)  # None if the stack has no account of its own
+        # stacks of other stages are elsewhere, where an account or region is unknown
         self.stage = reference(aws_cdk.Stage.of(stack) or stack.node.root)
         self._outputs: dict[str, Any] = {}
         self._resources: dict[str, _LateResource] = {}

@@ -30,7 +30,6 @@ class PlainTarget:
         self.name = name
         self.region = region
         self.account = account
-        self.stage = ""
         self._template = template or {}
         self._outputs: dict[str, dict[str, Any]] = {}
         self._resources: dict[str, dict[str, Any]] = {}

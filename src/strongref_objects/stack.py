@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED
@@ -14,8 +15,8 @@ from strongref_objects.base import (
     Target,
     Text,
     TextList,
+    errors,
 )
-from strongref_objects.base.errors import BadChannelError, BadNameError, BadStrengthError, BadTypeError, OwnExportError
 from strongref_objects.base.names import Path, construct_id, export_name, parameter_name
 from strongref_objects.base.values import Collector, Leaf
 from strongref_objects.channels import (
@@ -224,23 +225,34 @@ class Stack:
         reader = self._reader(name, _type(type), weak, via)
         ident = _construct_id(name, _type(type), weak, _channel(via))
 
-        found = self._channels.objects.get((reader, name), lambda: ImportedObject(reader, (name,), self.scope, ident))
-        of_program = self.synthesis.exported
-        found.exported = lambda path: of_program.get(location(self.target, via, path, is_own=False))
-        return found
+        def exported(path: Path) -> object:
+            where = location(self.target, via, path, is_own=False)
+            if where not in self.synthesis.exported and len(path) > 1:
+                self.synthesis.missed[where] = self.target.name
+            return self.synthesis.exported.get(where)
+
+        make = partial(ImportedObject, reader, (name,), self.scope, ident, _channel(via), exported)
+        return self._channels.objects.get((reader, name), make)
 
     def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
         channel = _channel(via)
         if isinstance(channel, CrossRegion):
             channel.check_export()
-        self._channels.names.add(name, leaves, self._channels.plan(channel, leaves))
-        for path, value in {(name,): name, **{path: leaf.value for path, leaf in leaves.items()}}.items():
-            self.synthesis.exported[location(self.target, via, path, is_own=True)] = value
+        plan = self._channels.plan(channel, leaves)
+        values = {(name,): name, **{path: leaf.value for path, leaf in leaves.items()}}
+        places = {
+            location(self.target, via, path, is_own=True, to=to): value
+            for to in getattr(channel, "regions", ()) or [None]
+            for path, value in values.items()
+        }
+        if late := [self.synthesis.missed[where] for where in places if where in self.synthesis.missed]:
+            raise errors.ImportedBeforeError(name, late[0])
+        self._channels.names.add(name, leaves, plan)
+        self.synthesis.exported.update(places)
 
     def _reader(self, name: str, when: ResolveType, weak: bool, via: Channel | None) -> ImportReader:
         channel = _channel(via)
-        if not isinstance(name, str) or not name:
-            raise BadNameError(str(name), "a name must be a string that is not empty")
+        location(self.target, channel, (name,), is_own=False)
         self._check_import(name, when, weak, channel)
         return self._channels.reader(name, when, weak, channel, self.synthesis)
 
@@ -250,50 +262,55 @@ class Stack:
             own = (self.target.region, self.target.account)
             producer = (channel.region or own[0], channel.account or own[1])
             if channel.stack == self.target.name and producer == own:
-                raise OwnExportError(name, self.target.name)
+                raise errors.OwnExportError(name, self.target.name)
         elif isinstance(channel, Parameters):
             if not weak:
                 fix = "Set weak=True if that is acceptable, or use another channel"
                 problem = f"nothing protects a parameter that others use. {fix}"
-                raise BadStrengthError(name, parameters.CHANNEL, problem)
+                raise errors.BadStrengthError(name, parameters.CHANNEL, problem)
         elif weak and when is ResolveType.DEPLOYMENT:
             fix = "Leave weak out, or set type=ResolveType.SYNTHESIS"
             problem = f"Fn::ImportValue always holds what it imports. {fix}"
-            raise BadStrengthError(name, cloudformation.CHANNEL, problem)
+            raise errors.BadStrengthError(name, cloudformation.CHANNEL, problem)
 
 
-def location(target: Target, via: Channel | None, path: Path, *, is_own: bool) -> tuple[Hashable, str]:
+def location(
+    target: Target, via: Channel | None, path: Path, *, is_own: bool, to: str | None = None
+) -> tuple[Hashable, Hashable]:
     """Where a value is, and for whom: the same for the stack that exports it (`is_own`) and for those that import it.
+
+    By `CrossRegion` it is for a region, `to`: the stack's own by default.
 
     Raises:
         BadNameError: the channel cannot carry the name.
     """
-    account, region, whom = target.account, target.region, ""
-    if not isinstance(path[0], str):
-        raise BadNameError(str(path[0]), "a name must be a string that is not empty")
+    account, region, whom = target.account, target.region, None
+    if not isinstance(path[0], str) or not path[0]:
+        raise errors.BadNameError(str(path[0]), "a name must be a string that is not empty")
     if isinstance(via, CrossRegion):
-        whom = SHARED if via.shared else via.consumer or (SHARED if is_own else target.name)
+        whom = (SHARED if via.shared else via.consumer or (SHARED if is_own else target.name)), to or target.region
         account, region = via.account or account, via.region or region  # An export has neither.
         name = ("strongref", target.name if is_own else via.stack, *path)
     elif isinstance(via, Parameters):
         name = ("ssm", parameter_name(via.prefix, path))
     else:
         name = ("cloudformation", export_name(path))
-    return (account, region, "" if account and region else target.stage, *name), whom
+    stage = "" if account and region else getattr(target, "stage", "")  # Others are elsewhere, in an unknown region.
+    return (account, region, stage, *name), whom
 
 
 def _type(given: ResolveType | str) -> ResolveType:
     try:
         return ResolveType(given)
     except ValueError:
-        raise BadTypeError(str(given)) from None
+        raise errors.BadTypeError(str(given)) from None
 
 
 def _channel(via: Channel | None) -> Channel:
     if via is None:
         return CloudFormation()
     if not isinstance(via, CloudFormation | CrossRegion | Parameters):
-        raise BadChannelError("it must be CloudFormation(), CrossRegion(…) or Parameters(…), or left out")
+        raise errors.BadChannelError("it must be CloudFormation(), CrossRegion(…) or Parameters(…), or left out")
     return via
 
 

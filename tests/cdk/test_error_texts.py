@@ -45,14 +45,14 @@ TEXTS = [
     ),
     pytest.param(
         _at("albums", errors.OptionsNeededError("cluster", ["vpc"], is_exported=False)),
-        ("albums: The CDK needs vpc for a cluster. Pass vpc=…."),
+        ("albums: The CDK needs more about a cluster: pass vpc=…."),
         id="option-needed",
     ),
     pytest.param(
         _at("albums", errors.OptionsNeededError("security group", ["allow_all_outbound"], is_exported=True)),
         (
-            "albums: The CDK needs allow_all_outbound for a security group. Pass allow_all_outbound=…, or export it "
-            "first in the same app."
+            "albums: The CDK needs more about a security group: pass allow_all_outbound=…, or export it first in the "
+            "same app, with the same account and region."
         ),
         id="settings-needed",
     ),

@@ -95,7 +95,7 @@ def test_the_listener_of_a_load_balancer_of_the_program_s_own_is_the_program_s(w
 
 
 def test_a_listener_is_imported_with_its_security_group(web: cdk.Stack) -> None:
-    with pytest.raises(ConstructError, match=r"needs security_group for a listener\. Pass security_group=…\."):
+    with pytest.raises(ConstructError, match=r"needs more about a listener: pass security_group=…\."):
         shared.import_listener(web, "Thing", type=LATER)
 
 
@@ -103,7 +103,7 @@ def test_a_cluster_is_imported_without_a_vpc_for_what_needs_none(web: cdk.Stack)
     cluster = shared.import_cluster(web, "Thing", type=LATER)
     cdk.CfnOutput(web, "Arn", value=cluster.cluster_arn)
     assert cdk_apps.template(web)["Outputs"]["Arn"]["Value"] == {"Fn::ImportValue": "Thing-ClusterArn"}
-    with pytest.raises(ConstructError, match=r"needs vpc for a cluster"):
+    with pytest.raises(ConstructError, match=r"a cluster: pass vpc=…\."):
         shared.import_cluster(web, "Other", type=LATER, security_groups=[])
 
 

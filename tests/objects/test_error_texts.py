@@ -119,6 +119,13 @@ def _own(_: World) -> None:
     here.import_string("VpcId")
 
 
+def _late(world: World) -> None:
+    run = world.run()
+    network, web = (Stack(PlainTarget(name), synthesis=run) for name in ("network", "web"))
+    web.import_object("Group", type=AT_DEPLOYMENT).read_setting("AllowAllOutbound")
+    network.export_object("Group", Tree({"AllowAllOutbound": "false"}))
+
+
 def _taken(world: World) -> None:
     world.exports[EU]["VpcId"] = StackExport("network", "vpc-1")
     target = PlainTarget(
@@ -276,6 +283,14 @@ TEXTS = [
             "value directly."
         ),
         id="own",
+    ),
+    pytest.param(
+        met(_late),
+        (
+            "Group is already imported by stack web, at deployment, without the settings that this export has. Export "
+            "it before the program imports it. Nothing was written."
+        ),
+        id="late",
     ),
     pytest.param(
         met(lambda _: Stack(PlainTarget("web")).import_string("VpcId")),

@@ -97,10 +97,6 @@ class DeserializationContext(Protocol):
     # twice gives the same context
     made: ObjectCache
 
-    @property
-    def has_settings(self) -> bool:
-        """Whether it is known how the object was made: at synthesis, and if the same program exports it."""
-
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """Read a value.
 
@@ -131,7 +127,6 @@ class Target(Protocol):
     name: str  # the stack's
     region: str | None  # where the stack is deployed; None if unknown
     account: str | None  # the stack's account; None if unknown
-    stage: str  # what stacks belong to whose account or region is unknown: others are elsewhere
 
     def put_output(self, logical_id: str, value: Text, *, export: Text | None, description: str | None) -> None:
         """Add an output, or replace the one with this logical ID."""

@@ -127,6 +127,15 @@ class OwnExportError(ObjectError):
     )
 
 
+class ImportedBeforeError(ObjectError):
+    name: str
+    stack: str  # the importing one
+    sentence = (
+        "{name:120} is already imported by stack {stack:128}, at deployment, without the settings that this export "
+        "has. Export it before the program imports it. Nothing was written."
+    )
+
+
 class UnknownLocationError(ObjectError):
     name: str
     stack: str  # the stack that the lookup is for

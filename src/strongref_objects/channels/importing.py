@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
+    from strongref_objects.channels import Channel
 
 HOLDER, IMPORT, HOLD = "StrongrefHolder", "StrongrefImport", "StrongrefHold"
 """Prefixes of the logical IDs of resources that hold or import values.
@@ -100,23 +101,26 @@ class TextReader:
         raise UnresolvedImportError(shown(path), self.channel, self.no_list)
 
 
+@dataclass(eq=False, repr=False)
 class ImportedObject:
     """`DeserializationContext` over a reader. The construct's ID is the object's path by default."""
 
+    _reader: ImportReader
+    _path: Path
+    scope: Construct | None = None
+    id: str = ""
+    via: Channel | None = None  # None if no stack exports it
     # what the same program exports, by path: at deployment, it has the settings
-    exported: Callable[[Path], object] = staticmethod(lambda _path: None)
+    _exported: Callable[[Path], object] = lambda _path: None
+    made: ObjectCache = field(default_factory=ObjectCache, init=False)
+    _parts: ObjectCache = field(default_factory=ObjectCache, init=False)
 
-    def __init__(self, reader: ImportReader, path: Path, scope: Construct | None = None, id: str = "") -> None:  # noqa: A002
-        self.scope = scope
-        self.id = id or construct_id(path)
-        self.made = ObjectCache()
-        self._reader = reader
-        self._path = path
-        self._parts = ObjectCache()
+    def __post_init__(self) -> None:
+        self.id = self.id or construct_id(self._path)
 
     @property
     def has_settings(self) -> bool:
-        return self._reader.is_resolved or self.exported(self._path[:1]) is not None
+        return self._reader.is_resolved or self._exported(self._path[:1]) is not None
 
     def read_string(self, key: str, *, allow_unresolved: bool = True) -> Text:
         """As `DeserializationContext`; errors as the reader's.
@@ -140,15 +144,13 @@ class ImportedObject:
 
     def read_object(self, key: str) -> ImportedObject:
         path, part_id = self._below(key), f"{self.id}-{construct_id((key,))}"
-        part = self._parts.get(key, lambda: ImportedObject(self._reader, path, self.scope, part_id))
-        part.exported = self.exported
-        return part
+        return self._parts.get(key, lambda: replace(self, _path=path, id=part_id))
 
     def read_setting(self, key: str) -> str | None:
         path = self._below(key)
         if isinstance(self._reader, ValueReader):
             return self._reader.setting(path)
-        return cast("str | None", self.exported(path))
+        return cast("str | None", self._exported(path))
 
     def _below(self, key: str) -> Path:
         if not isinstance(key, str) or not key:

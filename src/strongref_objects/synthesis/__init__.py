@@ -47,6 +47,7 @@ class Synthesis:
         """
         self.context_file = ContextFile(context_file)
         self.exported: dict[Hashable, object] = {}  # what stacks of the program export, and its names, by `location`
+        self.missed: dict[Hashable, str] = {}  # settings that were read before their export: by which stack
         self._given_toolbox = toolbox
         self._role = role
         self._aws: Aws | None = None
