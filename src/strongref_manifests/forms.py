@@ -40,7 +40,7 @@ What stands below a chart's values or in a schema only looks like that.
 
 
 def formed(token: Token, value: Json, why: str = "") -> Json:
-    """A value in the form that its token asks for; if it has none, as text if there is a reason `why`, as quotes.
+    """A value in the form that its token asks for; without one, as text if there is a reason `why`, such as `AS_TEXT`.
 
     Raises:
         TokenNotTextError: it cannot be text; or of the joined text, nobody could tell its items.
@@ -69,7 +69,8 @@ def not_text(token: str, value: Json, why: str) -> TokenNotTextError:
     """The error of a value where only text can stand; other tools' tokens have no forms."""
     mine = tokens_in(token) if why != JOINED else []
     form = "join:," if isinstance(value, list) else "text" if isinstance(value, bool | int | float) else ""
-    fix = f"Write {replace(mine[0], form=form)}" if mine and form else "Name one part of it"
+    fix = "Make it text where it comes from" if form == "text" else "Name one part of it"
+    fix = f"Write {replace(mine[0], form=form)}" if mine and form else fix
     is_choice = mine and why == AS_TEXT and not mine[0].form
     fix += f", or {replace(mine[0], form='typed')} to keep its type" if is_choice else ""
     return TokenNotTextError(token, type_text(value), why, fix)
@@ -90,6 +91,6 @@ def wrong_there(token: str, value: Json, content: Json, path: Path) -> TokenNotT
     for at, each in values_in(value):
         if not isinstance(each, str) and is_text_only(content, (*path, *at)):
             kind = f"{type_text(value)} with {type_text(each)} at {path_text(at)}"
-            inner = TokenNotTextError(token, kind, TEXT_ONLY, "Make that text where the value comes from")
+            inner = TokenNotTextError(token, kind, TEXT_ONLY, "Make that text where it comes from")
             return inner if at else not_text(token, value, TEXT_ONLY)
     return None

@@ -200,7 +200,7 @@ def test_what_is_no_text_is_named_in_a_list_or_a_map_that_may_stand_there(
         [read("a.yaml", OBJECT.format(kind="Pod", place=place).encode(), YAML)], resolver(V=value)
     ).failures
     assert f"${{cfn:s.V|typed}} is {reported}" in str(failure)
-    assert str(failure).endswith("takes only text. Make that text where the value comes from.")
+    assert str(failure).endswith("takes only text. Make that text where it comes from.")
 
 
 def test_no_type_can_be_kept_where_kubernetes_takes_only_text() -> None:

@@ -123,6 +123,13 @@ def test_an_error_says_what_is_wrong_and_what_to_do(name: str) -> None:
     assert str(CASES[name]()) == TEXTS[name]
 
 
+def test_a_number_of_another_tool_s_token_has_no_part_to_name() -> None:
+    error = forms.not_text("${Token[TOKEN.12]}", 5432, forms.TEXT_ONLY)
+    assert str(error).endswith(
+        "is a number, which cannot stand where Kubernetes takes only text. Make it text where it comes from."
+    )
+
+
 def test_every_error_of_tokens_and_manifests_has_a_case() -> None:
     kinds = errors_of(errors, toolkit_errors)
     within_others = {toolkit_errors.ResolveError, errors.SeveralError, errors.StackNotFoundError, errors.NotAStackError}

@@ -51,7 +51,7 @@ class SchemeResolver:
                 self._sources[scheme].prefetch(tokens)
 
     def resolve(self, value: Primitive, why: str = "") -> Json:
-        """What a value stands for: if it is one token as a whole, as `formed`; tokens within text give text.
+        """What a value stands for: if it is one token alone, as `formed`, with its `why`; tokens within text give text.
 
         Raises:
             StrongRefError: a token cannot be resolved; `SeveralError` if it is more than one.
@@ -137,7 +137,7 @@ def resolve(manifests: Sequence[Manifest], tokens: SchemeResolver) -> ResolveRes
                 several = error.errors if isinstance(error, errors.SeveralError) else [error]
                 path = path_text(scalar.path) or WHOLE
                 failures += [Failure(manifest.file, scalar.document, path, each) for each in several]
-        failures += _wrong_there(manifest, values)
+        failures += _text_failures(manifest, values)
         outcome.documents += len(manifest.parsed.documents)
         outcome.values += len(values)
         outcome.failures += failures
@@ -153,7 +153,7 @@ def _resolved(manifest: Manifest, scalar: Scalar, tokens: SchemeResolver) -> Jso
     return tokens.resolve(scalar.value, why if is_quoted or scalar.text_only else "")
 
 
-def _wrong_there(manifest: Manifest, values: Mapping[Scalar, Json]) -> Iterator[Failure]:
+def _text_failures(manifest: Manifest, values: Mapping[Scalar, Json]) -> Iterator[Failure]:
     """The failures of values that are no text where Kubernetes takes only text, also behind aliases."""
     changed = {id(scalar.value): value for scalar, value in values.items() if not isinstance(value, str)}
     for document in manifest.parsed.documents if changed else ():
