@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strongref.runtime.custom_resource import CustomResource
 from strongref.runtime.wiring import importer
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-resource = CustomResource(*importer())
+resource = importer()
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> None:

@@ -17,13 +17,15 @@ from strongref.contract.event import Event, RequestType
 from strongref.protocol.side_by_side import in_turn
 from strongref.refusals import ExportsInUseError
 from strongref.runtime import wiring
-from strongref.runtime.wiring import EVENT_BUS, CustomResourceFunction, exporter, importer, janitor, lookup
+from strongref.runtime.wiring import EVENT_BUS, exporter, importer, janitor, lookup
 from tests.support.fake_ssm import FakeClock
 from tests.support.notices import check
 from tests.support.without_stacks import waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from strongref.runtime.custom_resource import CustomResource
 
 STACK = "arn:aws:cloudformation:eu-west-1:123456789012:stack/network/1"
 ELSEWHERE = "arn:aws:cloudformation:eu-west-1:210987654321:stack/web/1"
@@ -142,7 +144,7 @@ class Events:
         return {"FailedEntryCount": 0, "Entries": [{"EventId": "1"} for _ in Entries]}
 
 
-def refused() -> CustomResourceFunction:
+def refused() -> CustomResource:
     """An exporter that has refused the deletion of what is imported."""
     function, takes = exporter(), importer().handle
     imported: dict[str, object] = {"From": {"Stack": "network", "Account": "123456789012"}, "Consumer": "web"}

@@ -92,7 +92,8 @@ class CustomResource:
         try:
             with invocation.watchdog():
                 self._crhelper(EMPTY_EVENT | {"RequestType": event.request_type.value}, context)
-                invocation.ensure_response()
+                # If nothing has responded yet: crhelper swallows its own errors.
+                invocation.fail(errors.InternalError(RuntimeError.__name__, context.aws_request_id))
         finally:
             self._invocation = None
             invocation.emit_metrics()
@@ -165,10 +166,6 @@ class _Invocation:
             return Response(self.event.physical_id or "")
         (self._resource.side_by_side if creates else in_turn)([[check], [carry_out]])
         return responses[0]
-
-    def ensure_response(self) -> None:
-        """Respond if nothing has yet: crhelper swallows its own errors."""
-        self.fail(errors.InternalError(RuntimeError.__name__, self._context.aws_request_id))
 
     def succeed(self, response: Response) -> None:
         try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, SideBySide
     from strongref.protocol.time import Clock
-    from strongref.protocol.verification import EventVerifier
+    from strongref.runtime.custom_resource import CustomResource
     from strongref.runtime.schedule import ScheduledFunction
 
 
@@ -62,14 +62,6 @@ EVENT_BUS = "STRONGREF_EVENT_BUS"
 """The environment variable with the name or ARN of the bus that notices are sent to; empty for none."""
 
 
-class CustomResourceFunction(NamedTuple):
-    handle: Callable[[Event, Clock], Response]
-    reinvoke: LambdaInvoker
-    verifier: EventVerifier
-    outbox: Outbox
-    side_by_side: SideBySide
-
-
 class _Process:
     """What a function keeps from one invocation to the next, and what each of them gets of it."""
 
@@ -82,15 +74,16 @@ class _Process:
         handle: Callable[[Event, Clock], Response],
         outbox: Outbox | None = None,
         side_by_side: SideBySide = in_turn,
-    ) -> CustomResourceFunction:
+    ) -> CustomResource:
         # Not needed by the janitor.
         from strongref.contract.origin import ResponseHosts  # noqa: PLC0415
         from strongref.protocol.lag import ReadLag  # noqa: PLC0415
         from strongref.protocol.verification import EventVerifier  # noqa: PLC0415
+        from strongref.runtime.custom_resource import CustomResource  # noqa: PLC0415
 
         hosts = ResponseHosts.from_environment()
         verifier = EventVerifier(hosts, dns_suffix, self.stacks, ReadLag.from_environment())
-        return CustomResourceFunction(handle, self.reinvoke, verifier, outbox or Outbox(), side_by_side)
+        return CustomResource(handle, self.reinvoke, verifier, outbox or Outbox(), side_by_side)
 
     def ports(self, account: str, clock: Clock, patience: Waits, side_by_side: SideBySide = in_turn) -> Ports:
         # Not needed by lookups.
@@ -130,7 +123,7 @@ class _Process:
         return Outbox(EventBus(name, os.environ.get("AWS_REGION", ""), self.clients.events).put)
 
 
-def exporter() -> CustomResourceFunction:
+def exporter() -> CustomResource:
     from strongref.protocol.exports import Exporter  # noqa: PLC0415 (a function loads only its own use case)
 
     process = _Process(RateLimits.from_environment())
@@ -144,7 +137,7 @@ def exporter() -> CustomResourceFunction:
     return process.custom_resource(handle, outbox, in_threads)
 
 
-def importer() -> CustomResourceFunction:
+def importer() -> CustomResource:
     from strongref.protocol.imports import Importer  # noqa: PLC0415 (as above)
 
     process = _Process(RateLimits.from_environment())
@@ -156,7 +149,7 @@ def importer() -> CustomResourceFunction:
     return process.custom_resource(handle, side_by_side=in_threads)
 
 
-def lookup() -> CustomResourceFunction:
+def lookup() -> CustomResource:
     from strongref.lookup.custom_resource import ResourceLookup  # noqa: PLC0415 (as above)
 
     process = _Process(RateLimits.from_environment())
