@@ -18,7 +18,7 @@ from tests.support.builders import ACCOUNT, NETWORK
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strongref.aws.event_bus import BusEntry
+    from strongref.untyped import Untyped
 
 ARN = f"arn:aws:events:eu-central-1:{ACCOUNT}:event-bus/people"
 SECRET = "s3cret"
@@ -31,8 +31,8 @@ def notice(text: str = "A cannot be changed.") -> Notice:
 class FakeEvents:
     """boto3's client, which answers as it is told."""
 
-    def __init__(self, answer: Callable[[list[BusEntry]], dict[str, Any]] | None = None) -> None:
-        self.calls: list[list[BusEntry]] = []
+    def __init__(self, answer: Callable[[list[Untyped]], dict[str, Any]] | None = None) -> None:
+        self.calls: list[list[Untyped]] = []
         self.regions: list[str] = []
         self._answer = answer or (lambda entries: {"Entries": [{"EventId": "1"} for _ in entries]})
 
@@ -40,7 +40,7 @@ class FakeEvents:
         self.regions.append(region)
         return self
 
-    def put_events(self, *, Entries: list[BusEntry]) -> dict[str, Any]:  # noqa: N803 (as boto3)
+    def put_events(self, *, Entries: list[Untyped]) -> dict[str, Any]:  # noqa: N803 (as boto3)
         self.calls.append(Entries)
         return self._answer(Entries)
 
@@ -82,16 +82,16 @@ def test_a_call_has_no_more_events_and_bytes_than_eventbridge_takes() -> None:
     assert max(sizes) <= MAX_BYTES < 256 * 1024
 
 
-def refusing(entries: list[BusEntry]) -> dict[str, Any]:
+def refusing(entries: list[Untyped]) -> dict[str, Any]:
     accepted = [{"EventId": "1"} for _ in entries[1:]]
     return {"FailedEntryCount": 1, "Entries": [*accepted, {"ErrorCode": "InternalFailure", "ErrorMessage": SECRET}]}
 
 
-def denying(_entries: list[BusEntry]) -> dict[str, Any]:
+def denying(_entries: list[Untyped]) -> dict[str, Any]:
     raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": SECRET}}, "PutEvents")
 
 
-def unreachable(_entries: list[BusEntry]) -> dict[str, Any]:
+def unreachable(_entries: list[Untyped]) -> dict[str, Any]:
     raise EndpointConnectionError(endpoint_url=f"https://{SECRET}")
 
 
@@ -100,7 +100,7 @@ def unreachable(_entries: list[BusEntry]) -> dict[str, Any]:
     [(refusing, "InternalFailure"), (denying, "AccessDeniedException"), (unreachable, "EndpointConnectionError")],
 )
 def test_what_is_not_accepted_is_an_error_with_a_code_and_no_text(
-    answer: Callable[[list[BusEntry]], dict[str, Any]], code: str
+    answer: Callable[[list[Untyped]], dict[str, Any]], code: str
 ) -> None:
     with pytest.raises(ServiceError) as raised:
         EventBus("people", "us-east-1", FakeEvents(answer)).put([notice(), notice()])

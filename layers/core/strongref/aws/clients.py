@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_sts import STSClient
 
-    from strongref.aws.event_bus import EventsClient
     from strongref.untyped import Untyped
 
 MODELS = Path(__file__).with_name("models")
@@ -75,8 +74,8 @@ class Clients:
     def functions(self, region: str) -> LambdaClient:
         return cast("LambdaClient", self._client("lambda", region))
 
-    def events(self, region: str) -> EventsClient:
-        return cast("EventsClient", self._client("events", region))
+    def events(self, region: str) -> Untyped:
+        return self._client("events", region)
 
     def cloudcontrol(self, region: str) -> CloudControlApiClient:
         return cast("CloudControlApiClient", self._client("cloudcontrol", region))

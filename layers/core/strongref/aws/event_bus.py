@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -15,6 +15,7 @@ from strongref.errors import ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from strongref.untyped import Untyped
 
 MAX_ENTRIES = 10
 """Events of one call (AWS: PutEvents)."""
@@ -23,27 +24,13 @@ MAX_BYTES = 250_000
 """Bytes of the events of one call; AWS's limit is 256 KB."""
 
 
-class BusEntry(TypedDict):
-    Source: str
-    DetailType: str
-    Detail: str
-    Resources: list[str]
-    EventBusName: str
-
-
-class EventsClient(Protocol):
-    """What is used of boto3's client of EventBridge."""
-
-    def put_events(self, *, Entries: list[BusEntry]) -> dict[str, Any]: ...  # noqa: N803 (as boto3)
-
-
 @dataclass(frozen=True, slots=True)
 class EventBus:
     """An event bus, which may be another account's or another region's."""
 
     name: str  # or its ARN
     region: str  # where a bus is that is given by name
-    client_in: Callable[[str], EventsClient]  # the client of a region, as from `clients.Clients.events`
+    client_in: Callable[[str], Untyped]  # the client of a region, as from `clients.Clients.events`
 
     def put(self, notices: Sequence[Notice]) -> None:
         """Send notices, up to ten in a call.
@@ -68,7 +55,7 @@ class EventBus:
         if code:
             raise ServiceError("PutEvents", code, self.name, region)
 
-    def _entry(self, notice: Notice) -> BusEntry:
+    def _entry(self, notice: Notice) -> dict[str, Any]:
         return {
             "Source": SOURCE,
             "DetailType": notice.type.value,
@@ -78,9 +65,9 @@ class EventBus:
         }
 
 
-def _batches(entries: list[BusEntry]) -> Iterator[list[BusEntry]]:
+def _batches(entries: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """The entries in groups that one call takes."""
-    batch: list[BusEntry] = []
+    batch: list[dict[str, Any]] = []
     for entry in entries:
         if batch and (len(batch) == MAX_ENTRIES or sum(map(_size, [*batch, entry])) > MAX_BYTES):
             yield batch
@@ -90,7 +77,7 @@ def _batches(entries: list[BusEntry]) -> Iterator[list[BusEntry]]:
         yield batch
 
 
-def _size(entry: BusEntry) -> int:
+def _size(entry: dict[str, Any]) -> int:
     """Bytes of an entry (AWS: EventBridge User Guide, PutEvents event entry size)."""
     texts = (entry["Source"], entry["DetailType"], entry["Detail"], *entry["Resources"])
     return sum(len(text.encode()) for text in texts)
