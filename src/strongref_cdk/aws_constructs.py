@@ -86,8 +86,8 @@ def _load_balancer(
         "security_group_id": balancer.security_group.security_group_id,
         "security_group_allows_all_outbound": settings(balancer.security_group).get("allow_all_outbound"),
     }
-    of_attributes = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes
-    construct = of_attributes(at.scope, at.id, **{**made, **options})
+    given = {**made, **options}
+    construct = elbv2.ApplicationLoadBalancer.from_application_load_balancer_attributes(at.scope, at.id, **given)
     (group, *_) = construct.connections.security_groups
     _LISTENERS[reference(construct)] = LISTENER.construct(at.part("Listener"), balancer.listener, security_group=group)
     return construct
@@ -129,17 +129,12 @@ class _ReplicatedTable(dynamodb.TableBase):  # type: ignore[misc]  # the CDK is 
 
 
 def _function(at: ConstructPlace, function: types.Function, **options: Any) -> lambda_.IFunction:
-    given = {"function_arn": function.function_arn, **_environment(at, function.function_arn), **options}
-    return lambda_.Function.from_function_attributes(at.scope, at.id, **given)
-
-
-def _environment(at: ConstructPlace, arn: object) -> dict[str, Any]:
-    """Whether CloudFormation can add permissions to a function: in another region it cannot, whatever the account."""
-    known = Arn.parse(str(arn))
+    known = Arn.parse(str(function.function_arn))
     region = at.region or (known and known.region)
-    if not at.is_local and region in (None, aws_cdk.Stack.of(at.scope).region):
-        return {}  # The CDK compares the accounts.
-    return {"same_environment": at.is_local}
+    # CloudFormation adds permissions to functions of its own region only. There, the CDK compares the accounts.
+    if at.is_local or region not in (None, aws_cdk.Stack.of(at.scope).region):
+        options = {"same_environment": at.is_local, **options}
+    return lambda_.Function.from_function_attributes(at.scope, at.id, function_arn=function.function_arn, **options)
 
 
 def _function_in_vpc(at: ConstructPlace, function: types.FunctionInVpc, **options: Any) -> lambda_.IFunction:

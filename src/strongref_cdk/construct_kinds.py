@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -62,12 +63,12 @@ class ConstructKind(Generic[T]):
     def export(
         self, construct: T, name: str, *, via: Channel | None = None, description: str | None = None, **parts: Any
     ) -> None:
-        """Export a construct with all its parts from its stack.
+        """Export a construct with all its parts from its stack; as `export_string`.
 
         Args:
             construct: the construct; a nested stack's constructs are exported by the stack that it is nested in.
             name: other stacks import it by this name.
-            via: the channel: `CrossRegion(…)` or `Parameters(…)`; CloudFormation's exports by default.
+            via: the channel.
             description: for people.
             **parts: one of several parts, as in `listener=…` of a load balancer; members that the construct lacks.
 
@@ -89,19 +90,9 @@ class ConstructKind(Generic[T]):
         via: Channel | None = None,
         **options: Any,
     ) -> T:
-        """The construct of an object that another stack exports, of this app or any other: the same each time.
+        """The construct of an object that another stack exports: the same each time; otherwise as `import_string`.
 
-        Args:
-            scope: a construct in the importing stack.
-            name: of the export.
-            type: `SYNTHESIS`: its values are looked up now; `DEPLOYMENT`: they are tokens.
-            weak: whether it may be changed and deleted while this stack uses it.
-            via: as for the export: `CrossRegion(stack=…, region=…)`, `Parameters(…)`; CloudFormation's exports by
-                default.
-            **options: of the CDK's own function for imported constructs of the type, as in `mutable=False` of a role.
-
-        Raises:
-            ConstructError: there is no export of that name, or it cannot be imported this way.
+        `options` are those of the CDK's own function for imported constructs of the type, as in `mutable=False`.
         """
         with at(scope), importing(scope, name, via, weak=weak) as (stack, spelled):
             ctx = stack.import_object(spelled, type=type, weak=weak, via=via)
@@ -187,7 +178,12 @@ class ConstructKind(Generic[T]):
             more = [name for name in required_members(wider) if name not in members(self.declared)]
             if all(kind._value(construct, name) is not None for name in more):  # noqa: SLF001 (of the same class)
                 objects.append(kind.object_of(construct, **parts))
-        return objects[0] if len(objects) == 1 else _SeveralObjects(objects)
+
+        def serialize(ctx: SerializationContext) -> None:  # They write the same keys for the same members.
+            for each in objects:
+                each.serialize(ctx)
+
+        return SimpleNamespace(serialize=serialize)
 
     def construct(self, place: ConstructPlace, obj: Declared, **options: Any) -> T:
         """The construct of an object. Raises `CdkError` if the CDK cannot make one."""
@@ -284,17 +280,6 @@ def members_and_options(of: type[Declared], more: Mapping[str, Any]) -> tuple[di
     """Arguments divided into members of an object and the CDK's own options."""
     parts = {name: value for name, value in more.items() if name in members(of) and name not in settings_of(of)}
     return as_objects(of, parts), {name: value for name, value in more.items() if name not in parts}
-
-
-@dataclass(frozen=True)
-class _SeveralObjects:
-    """One construct as several objects, which write the same keys for the same members."""
-
-    objects: Sequence[Declared]
-
-    def serialize(self, ctx: SerializationContext) -> None:
-        for each in self.objects:
-            each.serialize(ctx)
 
 
 def _texts_and_keys(obj: Declared) -> Iterator[tuple[str, str]]:

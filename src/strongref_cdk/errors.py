@@ -125,8 +125,6 @@ class NoStackError(CdkError):
 
 
 class NoListenerError(CdkError):
-    """The listener of a load balancer is unknown, because strongref did not import the load balancer."""
-
     sentence = (
         "The listener is only known for a load balancer from import_application_load_balancer or another function of "
         "strongref_cdk. Use the listener that the program has made."

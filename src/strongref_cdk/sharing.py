@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from constructs import Construct
 
+    from strongref.untyped import Untyped
     from strongref_objects.channels import Channel
     from strongref_objects.types import Declared
 
@@ -25,12 +26,15 @@ class ConstructContext:
     Its attributes are those of that context. Use `of`, which returns the same for the same object.
     """
 
+    scope: Construct
+    id: str
+    made: ObjectCache
+
     def __init__(self, context: DeserializationContext) -> None:
-        self.scope: Construct = context.scope
-        self.id: str = context.id
-        self.made: ObjectCache = context.made
-        self.via: Channel | None = getattr(context, "via", None)
         self._context = context
+
+    def __getattr__(self, name: str) -> Untyped:
+        return getattr(self._context, name)
 
     @classmethod
     def of(cls, context: DeserializationContext) -> ConstructContext:
@@ -55,10 +59,6 @@ class ConstructContext:
         with at(self.scope):
             found: Any = self._context.read_string_list(key, allow_unresolved=allow_unresolved, held=held)
             return list(found)
-
-    @property
-    def has_settings(self) -> bool:
-        return bool(getattr(self._context, "has_settings", True))
 
     def read_setting(self, key: str) -> str | None:
         """How the object was made; None if that is unknown, or was not written; as `read_string`."""
@@ -180,17 +180,7 @@ def deserialize(ctx: DeserializationContext, of: type[Declared], **options: Any)
 
 
 def lookup(scope: Construct, of: type[Declared], tags: Mapping[str, str], **more: Any) -> Construct:
-    """The construct of the only resource of a ready type that has all of these tags, in the stack's account and region.
-
-    Args:
-        scope: a construct in the stack.
-        of: the type, such as `strongref_objects.types.Topic`.
-        tags: all of them must match.
-        **more: members that cannot be looked up; or options, as in `deserialize`.
-
-    Raises:
-        ConstructError: there is no such resource, or several.
-    """
+    """The construct with these tags: `lookup(stack, Topic, tags)` is the same as `lookup_topic(stack, tags)`."""
     with at(scope):
         return kind_of(of).lookup(scope, tags, **more)
 

@@ -234,14 +234,6 @@ class _Session:
     def assembly(self) -> aws_cdk.cx_api.CloudAssembly:
         return self._builder
 
-    @property
-    def outdir(self) -> str:
-        return str(self._builder.outdir)
-
-    @property
-    def validate_on_synth(self) -> bool:
-        return False
-
 
 class _TemplateWriter(aws_cdk.StackSynthesizer):  # type: ignore[misc]  # the CDK is not read by mypy
     """Writes a stack's template and nothing else; the stack keeps its own synthesizer."""
@@ -262,8 +254,7 @@ class _TemplateWriter(aws_cdk.StackSynthesizer):  # type: ignore[misc]  # the CD
     def add_file_asset(self, asset: aws_cdk.FileAssetSource) -> aws_cdk.FileAssetLocation:
         raise NotImplementedError
 
-    def add_docker_image_asset(self, asset: aws_cdk.DockerImageAssetSource) -> aws_cdk.DockerImageAssetLocation:
-        raise NotImplementedError
+    add_docker_image_asset = add_file_asset
 
 
 _STAGES: dict[str, _FinishedTemplates] = {}

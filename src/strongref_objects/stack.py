@@ -35,7 +35,7 @@ from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path as FilePath
 
     from constructs import Construct
@@ -159,17 +159,13 @@ class Stack:
             ExportedTwiceError: the name stands for another value.
             ObjectError: the channel cannot carry the name or the value.
         """
-        collector = Collector()
-        collector.write_string(name, value, description=description)
-        self._export(name, collector.leaves, via)
+        self._export(name, via, lambda ctx: ctx.write_string(name, value, description=description))
 
     def export_string_list(
         self, name: str, value: TextList, *, description: str | None = None, via: Channel | None = None
     ) -> None:
         """Export a list of values; as `export_string`."""
-        collector = Collector()
-        collector.write_string_list(name, value, description=description)
-        self._export(name, collector.leaves, via)
+        self._export(name, via, lambda ctx: ctx.write_string_list(name, value, description=description))
 
     def export_object(
         self, name: str, obj: Serializable, *, description: str | None = None, via: Channel | None = None
@@ -178,9 +174,7 @@ class Stack:
 
         The description applies to each value that has none of its own. If a part cannot be exported, nothing is.
         """
-        collector = Collector()
-        collector.write_object(name, obj, description=description)
-        self._export(name, collector.leaves, via)
+        self._export(name, via, lambda ctx: ctx.write_object(name, obj, description=description))
 
     def import_string(
         self, name: str, *, type: ResolveType = ResolveType.SYNTHESIS, weak: bool = False, via: Channel | None = None
@@ -234,8 +228,10 @@ class Stack:
         make = partial(ImportedObject, reader, (name,), self.scope, ident, _channel(via), exported)
         return self._channels.objects.get((reader, name), make)
 
-    def _export(self, name: str, leaves: Mapping[Path, Leaf], via: Channel | None) -> None:
-        channel = _channel(via)
+    def _export(self, name: str, via: Channel | None, write: Callable[[Collector], None]) -> None:
+        channel, collector = _channel(via), Collector()
+        write(collector)
+        leaves = collector.leaves
         if isinstance(channel, CrossRegion):
             channel.check_export()
         plan = self._channels.plan(channel, leaves)
@@ -295,8 +291,7 @@ def location(
         name = ("ssm", parameter_name(via.prefix, path))
     else:
         name = ("cloudformation", export_name(path))
-    stage = "" if account and region else getattr(target, "stage", "")  # Others are elsewhere, in an unknown region.
-    return (account, region, stage, *name), whom
+    return (account, region, "" if account and region else getattr(target, "stage", ""), *name), whom
 
 
 def _type(given: ResolveType | str) -> ResolveType:

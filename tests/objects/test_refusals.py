@@ -202,7 +202,7 @@ def test_import_value_always_holds_so_it_is_not_weak(world: World) -> None:
     ("via", "said"),
     [
         (None, "it is a list, which this channel joins to one text"),
-        (Parameters("/shared"), "it is a list, which this channel joins to one text"),
+        (Parameters("/shared"), "it is a list, and a dynamic reference returns one text"),
         (FROM_NETWORK, "it is a list, and the program needs to know its length"),
     ],
 )

@@ -149,7 +149,6 @@ class ImportAttributeReader:
 
     channel = CHANNEL
     is_resolved = False
-    has_unresolved_lists = True
 
     def __init__(self, target: Target, imports: ImportResources, via: CrossRegion, strength: Strength) -> None:
         self._target = target

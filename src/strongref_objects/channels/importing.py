@@ -78,7 +78,6 @@ class ImportReader(Protocol):
 
     channel: str  # for errors, as in `CloudFormation's exports`
     is_resolved: bool  # whether it returns the values themselves, not intrinsic functions or tokens
-    has_unresolved_lists: bool  # whether it can return an intrinsic function or token for a list
 
     def string(self, path: Path) -> Text:
         """The value at a path. Raises `StrongRefError` if there is none, or it cannot be looked up."""
@@ -95,7 +94,6 @@ class TextReader:
     string: Callable[[Path], Text]
     no_list: str  # why it reads no list
     is_resolved = False
-    has_unresolved_lists = False
 
     def string_list(self, path: Path, *, held: bool = True) -> TextList:  # noqa: ARG002 (there is none)
         raise UnresolvedImportError(shown(path), self.channel, self.no_list)
@@ -136,9 +134,7 @@ class ImportedObject:
 
     def read_string_list(self, key: str, *, allow_unresolved: bool = False, held: bool = True) -> TextList:
         path = self._below(key)
-        if not self._reader.has_unresolved_lists:
-            self._check_resolved(path, "it is a list, which this channel joins to one text")
-        if not allow_unresolved:
+        if not allow_unresolved and not isinstance(self._reader, TextReader):
             self._check_resolved(path, "it is a list, and the program needs to know its length")
         return self._reader.string_list(path, held=held)
 
@@ -179,7 +175,6 @@ class ValueReader:
     _strong: set[str] = field(default_factory=set, init=False)
     _read: dict[Path, dict[str, object]] = field(default_factory=dict, init=False)
     is_resolved = True
-    has_unresolved_lists = True
 
     def strengthen(self, name: str) -> None:
         """Hold whatever is read of this object from now on, and whatever was read of it before."""

@@ -34,7 +34,7 @@ UNTAGGED = frozenset({"AWS::IAM::Role"})
 """Types that the tagging API does not list (AWS: Resource Groups Tagging API, supported services)."""
 
 GLOBAL = frozenset({"AWS::Route53::HostedZone"})
-"""Types of global services, which it lists in one region only."""
+"""Types of global services, which it lists in one region only. In other partitions it is not known to differ."""
 
 
 class LookupApis(NamedTuple):
@@ -52,7 +52,9 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
         raise errors.MissingMembersError(of.declared.label, list(members(of)), "tags, because it is not a resource")
     if type_name in UNTAGGED:
         raise errors.NotTaggedError(of.declared.label)
-    apis = _apis(synthesis, home._replace(region=_region_of(type_name, home.region)))
+    if type_name in GLOBAL and not home.region.startswith(("cn-", "us-gov-")):
+        home = home._replace(region="us-east-1")
+    apis = _apis(synthesis, home)
     resource = find_tagged(of.declared, apis.cloudcontrol, apis.tagging, tags, home.account)
     if isinstance(resource, str):
         return of.from_arn(resource, **given)
@@ -82,12 +84,6 @@ def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
         return LookupApis(cloudcontrol, tagging, ResourceReader(cloudcontrol))
 
     return synthesis.once((LOOKUP, home), create)
-
-
-def _region_of(type_name: str, region: str) -> str:
-    """Where the tagging API lists resources of a type. In other partitions it is not known to differ."""
-    is_elsewhere = type_name in GLOBAL and not region.startswith(("cn-", "us-gov-"))
-    return "us-east-1" if is_elsewhere else region
 
 
 def _value(resource: Resource, member: Member) -> str | None:
@@ -170,7 +166,8 @@ def find_tagged(
     try:
         return Finder(cloudcontrol, fitting).find(wanted)
     except NoSuchResourceError as error:
-        others = fitting.others_of(wanted.type_name)
+        shape = resource_type_of(wanted.type_name)
+        others = [text for text in fitting.others if (arn := Arn.parse(text)) and is_of_type(arn, shape)]
         failed = error
         if declared.arn and others and not fitting.found:
             failed = errors.OtherArnError(declared.label, others[0], declared.arn.text)
@@ -208,8 +205,3 @@ class _Fitting:
                 yield text
             else:
                 self.others.append(text)
-
-    def others_of(self, type_name: str) -> list[str]:
-        """Those of `others` that are of CloudFormation's type."""
-        shape = resource_type_of(type_name)
-        return [text for text in self.others if (arn := Arn.parse(text)) and is_of_type(arn, shape)]

@@ -50,7 +50,6 @@ class Synthesis:
         self.missed: dict[Hashable, str] = {}  # settings that were read before their export: by which stack
         self._given_toolbox = toolbox
         self._role = role
-        self._aws: Aws | None = None
         self._answers: Memo[Hashable, Any] = Memo()
 
     def home(self, target: Target, name: str, *, is_lookup: bool = False) -> Home:
@@ -72,9 +71,8 @@ class Synthesis:
         try:
             return Home(self.aws(target.region).accounts.own, target.region)
         except UnknownCallerError:
-            pass
-        credentials = "use credentials (AWS_PROFILE)"
-        raise UnknownLocationError(name, target.name, "account", at_deployment or credentials)
+            fix = at_deployment or "use credentials (AWS_PROFILE)"
+        raise UnknownLocationError(name, target.name, "account", fix)
 
     def remember(
         self,
@@ -126,9 +124,7 @@ class Synthesis:
 
     def aws(self, region: str) -> Aws:
         """AWS for this run. The region is that of STS, if it must be called."""
-        if self._aws is None:
-            self._aws = self.toolbox.aws(region, self._role)
-        return self._aws
+        return self.once("aws", lambda: self.toolbox.aws(region, self._role))
 
     def store(self, home: Home) -> Store:
         """Parameter Store of a stack's account and region; errors as `Aws.where` and `Aws.store`."""

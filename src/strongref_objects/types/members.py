@@ -106,9 +106,8 @@ def key_of(name: str) -> str:
 
 
 def optional_members(declared: type[Any]) -> list[str]:
-    found = members(declared)
     fields = dataclasses.fields(declared)
-    return [each.name for each in fields if each.default is None and not found[each.name].is_setting]
+    return [each.name for each in fields if each.default is None and not each.metadata[_MEMBER].is_setting]
 
 
 def required_members(declared: type[Any]) -> list[str]:
