@@ -27,7 +27,7 @@ from strongref_cli.check.report import (
 from strongref_cli.check.stacks_file import ListedStack, read_stacks
 from strongref_cli.manifests.manifest_files import STANDARD
 from strongref_cli.overview.texts import ALL_IMPORTERS, MOST_IMPORTERS, importer_document
-from strongref_cli.terminal.output import colored, escaped, progress, put_out, wrapped
+from strongref_cli.terminal.output import escaped, progress, put_out, wrapped
 from strongref_cli.terminal.parameter_files import parameters
 from strongref_cli.transform.command import template_text
 from strongref_manifests.errors import ManifestError
@@ -68,7 +68,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
     elif args.output == "markdown":
         put_out(markdown.encode())
     else:
-        put_out(colored(wrapped("\n".join(map(as_table, reports))), _COLORS).encode())
+        put_out(wrapped("\n".join(map(as_table, reports)), _COLORS).encode())
     if args.github:
         found = [line for each, at in zip(reports, listed, strict=True) for line in _annotated(each, at.template)]
         put_out("".join(f"{line}\n" for line in found).encode())

@@ -165,23 +165,19 @@ def count(number: int, what: str, done: str = "") -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}{f' {done}' if done else ''}"
 
 
-def wrapped(text: str) -> str:
-    """Text with lines that are wrapped at the terminal's width, and stay indented; unchanged in a pipe."""
-    if not sys.stdout.isatty():
-        return text
-    width = get_terminal_size().columns
-    return "".join(f"{each}\n" for line in text.splitlines() for each in wrapped_lines(line, width))
+def wrapped(text: str, colors: Mapping[str, str]) -> str:
+    """Lines that are wrapped at the terminal's width, and stay indented; unchanged in a pipe.
 
-
-def colored(text: str, colors: Mapping[str, str]) -> str:
-    """Lines in which matches of these patterns have a color; unchanged in a pipe."""
+    Matches of these patterns have a color.
+    """
     if not sys.stdout.isatty():
         return text
     from rich.console import Console  # noqa: PLC0415 (as above)
     from rich.text import Text  # noqa: PLC0415
 
     console = Console(file=StringIO(), force_terminal=True, width=UNBOUNDED, height=1)
-    for line in text.splitlines():
+    width = get_terminal_size().columns
+    for line in (each for given in text.splitlines() for each in wrapped_lines(given, width)):
         found = Text(line)
         for pattern, color in colors.items():
             found.highlight_regex(pattern, color)
