@@ -130,10 +130,8 @@ class _Invocation:
             response = self._handled()
         except errors.UnfinishedError as error:
             self.continue_later(error)
-        except errors.StrongRefError as error:
-            self.fail(error)
         except BaseException as error:  # noqa: BLE001 (SystemExit too must not leave CloudFormation waiting)
-            self.fail(self._internal_error(error))
+            self.fail(self._known(error))
         else:
             self.succeed(response)
 
@@ -173,7 +171,7 @@ class _Invocation:
         except ResponseTooLargeError as error:  # The work is done, so there is something to delete.
             self.fail(errors.PartialCreateError(error, response.physical_id))
         except Exception as error:  # noqa: BLE001 (attributes that are not JSON, or no Response at all)
-            self.fail(self._internal_error(error))
+            self.fail(self._known(error))
         else:
             with self._finish() as first:
                 if first:
@@ -198,7 +196,9 @@ class _Invocation:
             first, self._finished = not self._finished, True
             yield first
 
-    def _internal_error(self, error: BaseException) -> errors.InternalError:
+    def _known(self, error: BaseException) -> errors.StrongRefError:
+        if isinstance(error, errors.StrongRefError):
+            return error
         return log_internal_error(error, self._context.aws_request_id)
 
     def _respond_failed(self, error: errors.StrongRefError) -> None:
@@ -237,9 +237,7 @@ class _Invocation:
                 else:
                     self._respond_failed(failure)
             except Exception as failure:  # noqa: BLE001 (otherwise nothing would respond)
-                self._respond_failed(
-                    failure if isinstance(failure, errors.StrongRefError) else self._internal_error(failure)
-                )
+                self._respond_failed(self._known(failure))
 
     @contextmanager
     def watchdog(self) -> Iterator[None]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crhelper import CfnResource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from strongref.untyped import Untyped
 
@@ -21,8 +20,11 @@ class SilentCrhelper(CfnResource):
     """crhelper without its responses, its timer and its logging."""
 
     def __init__(self, run: Callable[[object, object], None]) -> None:
-        with _without_polling_clients():
-            super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
+        before = dict(os.environ)
+        os.environ["AWS_SAM_LOCAL"] = "true"  # There, it creates no clients for polling, which is not used.
+        super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
+        del os.environ["AWS_SAM_LOCAL"]
+        os.environ.update(before)
         self.create(run)
         self.update(run)
         self.delete(run)
@@ -35,17 +37,3 @@ class SilentCrhelper(CfnResource):
 
     def _send(self, status: Untyped = None, reason: Untyped = "", send_response: Untyped = None) -> None:
         """Does nothing: `_Invocation` has responded."""
-
-
-@contextmanager
-def _without_polling_clients() -> Iterator[None]:
-    """Keep crhelper from creating three clients for polling, which is not used: it skips them in SAM's local mode."""
-    before = os.environ.get("AWS_SAM_LOCAL")
-    os.environ["AWS_SAM_LOCAL"] = "true"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["AWS_SAM_LOCAL"]
-        else:
-            os.environ["AWS_SAM_LOCAL"] = before
