@@ -82,14 +82,10 @@ def string(expected: str, fits: Callable[[str], object]) -> Callable[[str, objec
     return parse
 
 
-def _is_label(text: str) -> bool:
-    """Whether exports can be addressed to it: a stack's name, or a made-up one."""
-    return is_level(text) and not text.startswith("_") and len(text) <= MAX_LABEL
-
-
 parse_text = string("a string", lambda _: True)
 parse_label = string(
-    f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _", _is_label
+    f"a stack's name or a label of at most {MAX_LABEL} letters, digits, _ and -, not starting with _",
+    lambda text: is_level(text) and not text.startswith("_") and len(text) <= MAX_LABEL,
 )
 parse_stack = string("the producing stack's name", is_stack_name)
 parse_export_name = string(

@@ -19,7 +19,7 @@ RESPONSE_LIMIT = 4096
 """Bytes of the whole body (AWS: CloudFormation User Guide, custom resource response objects)."""
 
 PHYSICAL_ID_LIMIT = 1024
-"""Bytes of a physical ID (the same source)."""
+"""Bytes of a physical ID, which may not be empty (the same source)."""
 
 MIN_REASON = 100
 """Bytes of a failure's reason that the data must leave room for."""
@@ -67,10 +67,11 @@ def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Resp
     """
     failed = status is ResponseStatus.FAILED
     reason = cut(response.reason.strip(), REASON_LIMIT) or ("See the function's log." if failed else "")
+    physical_id = response.physical_id.encode(errors="replace")[:PHYSICAL_ID_LIMIT].decode(errors="ignore")
     body = {
         "Status": status.value,
         "Reason": "",
-        "PhysicalResourceId": fit_physical_id(response.physical_id),
+        "PhysicalResourceId": physical_id or "strongref",
         "StackId": event.stack,
         "RequestId": event.request_id,
         "LogicalResourceId": event.logical_id,
@@ -90,11 +91,6 @@ def encode(event: Event | ResponseTarget, status: ResponseStatus, response: Resp
 def check_size(event: Event, physical_id: str, data: Mapping[str, object]) -> None:
     """Raise `ResponseTooLargeError`, before anything is changed, if a response with these attributes does not fit."""
     encode(event, ResponseStatus.SUCCESS, Response(physical_id, data))
-
-
-def fit_physical_id(physical_id: str) -> str:
-    """A physical ID that CloudFormation accepts: not empty, and not too long."""
-    return physical_id.encode(errors="replace")[:PHYSICAL_ID_LIMIT].decode(errors="ignore") or "strongref"
 
 
 def as_json(value: object) -> bytes:
