@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError
@@ -96,15 +97,30 @@ class CloudControlApi(RegionalApi["CloudControlApiClient"]):
     ) -> T | None:
         """The response; None if the resource does not exist."""
         type_name, identifier = request["TypeName"], request.get("Identifier")
-        attempt = _CountedCall()
+        tries, required = 0, list[str]()
+
+        def attempt(function: Callable[..., T], **given: Any) -> T:
+            """One try. Keeps the properties that a refusal requires, and limits the retries of a handler's failure."""
+            nonlocal tries, required
+            try:
+                return function(**given)
+            except ClientError as error:
+                code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
+                tries += 1
+                if code == _INVALID:
+                    required = required_properties(text)
+                if code not in _HANDLER_FAILED or tries < _HANDLER_TRIES:
+                    raise
+            raise CallFailedError(code)
+
         try:
-            return self._call(action, lambda client: attempt.watch(method(client)), **request)
+            return self._call(action, lambda client: partial(attempt, method(client)), **request)
         except CallFailedError as error:
             failed = error
         if failed.code == _ABSENT:
             return None
-        if attempt.required and identifier is None:
-            raise errors.PropertiesAskedError(attempt.required)
+        if required and identifier is None:
+            raise errors.PropertiesAskedError(required)
         if failed.code in _UNSUPPORTED:
             raise errors.UnsupportedError(type_name, action, self.region)
         raise _reported(failed, action, f"{type_name} {identifier or ''}".strip(), self.region)
@@ -137,29 +153,6 @@ def _reported(failed: CallFailedError, action: str, target: str, region: str) ->
     kind = errors.LookUpDeniedError if failed.code in DENIED else errors.CloudControlError
     why = kind(action, failed.code, target, region)
     return WaitInterruptedError(why) if failed.out_of_time else why
-
-
-class _CountedCall:
-    """One call with its retries: keeps the properties that a refusal requires, and limits the handler's retries."""
-
-    def __init__(self) -> None:
-        self._tries = 0
-        self.required: list[str] = []
-
-    def watch(self, function: Callable[..., T]) -> Callable[..., T]:
-        def call(**request: Any) -> T:
-            try:
-                return function(**request)
-            except ClientError as error:
-                code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
-                self._tries += 1
-                if code == _INVALID:
-                    self.required = required_properties(text)
-                if code not in _HANDLER_FAILED or self._tries < _HANDLER_TRIES:
-                    raise
-            raise CallFailedError(code)
-
-        return call
 
 
 def _nested(model: Mapping[str, str]) -> dict[str, Any]:

@@ -83,21 +83,19 @@ class SsmStore:
             if error.code not in _KEY_CODES:
                 raise
         # One key that cannot be used fails the whole call. Without decryption, all can be read.
-        return self._decrypted_one_by_one(self._get_batch(batch, decrypted=False))
+        encrypted = self._get_batch(batch, decrypted=False)
+        found = {name: each for name, each in encrypted.items() if not each.is_secure}
+        for each in call_all(self, [partial(self._decrypted, each) for each in encrypted.values() if each.is_secure]):
+            found |= each
+        return found
 
     def _get_batch(self, names: list[str], *, decrypted: bool = True) -> dict[str, Parameter]:
         get, target = self.client.get_parameters, some(names, most=1)
         response = self._call("GetParameters", target, get, Names=names, WithDecryption=decrypted)
         return _by_name(response["Parameters"])
 
-    def _decrypted_one_by_one(self, encrypted: Mapping[str, Parameter]) -> dict[str, Parameter]:
-        """Parameters decrypted; those that cannot be are `locked`. What has gone is left out."""
-        found = {name: each for name, each in encrypted.items() if not each.is_secure}
-        for each in call_all(self, [partial(self._decrypted, each) for each in encrypted.values() if each.is_secure]):
-            found |= each
-        return found
-
     def _decrypted(self, encrypted: Parameter) -> dict[str, Parameter]:
+        """A parameter decrypted, or `locked` if it cannot be; empty if it has gone."""
         name = encrypted.name
         try:
             return self._get_batch([name])
