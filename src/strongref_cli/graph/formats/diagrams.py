@@ -65,7 +65,9 @@ def _dot_lines(graph: Graph) -> Iterator[str]:
         for number, (region, members) in enumerate(regions.items()):
             yield f"    subgraph cluster_{at}_{number} {{"
             yield f"      label={_dot_quoted(region)}"
-            yield from (f"      {ids[each]} [{_node(each)}]" for each in members)
+            for each in members:
+                shape = ", shape=component" if each.kind == "manifests" else ""
+                yield f"      {ids[each]} [label={_dot_quoted(each.name)}{shape}]"
             yield "    }"
         yield "  }"
     yield from (f"  {_dot_edge(each, ids)}" for each in graph.references)
@@ -76,11 +78,6 @@ def _caption(graph: Graph) -> str:
     as_of = f"as of {time_text(graph.as_of)}"
     unread = f", not read: {some([each.region for each in graph.unread], 5)}" if graph.unread else ""
     return f"{'' if graph.participants else 'No stacks export or import here, '}{as_of}{unread}"
-
-
-def _node(participant: Participant) -> str:
-    shape = ", shape=component" if participant.kind == "manifests" else ""
-    return f"label={_dot_quoted(participant.name)}{shape}"
 
 
 def _dot_edge(reference: Reference, ids: Mapping[Participant, str]) -> str:
@@ -121,18 +118,15 @@ def _mermaid_lines(graph: Graph) -> Iterator[str]:
             yield from (f"      {ids[each]}{_box(each)}" for each in members)
             yield "    end"
         yield "  end"
-    yield from (f"  {_mermaid_edge(each, ids)}" for each in graph.references)
+    for each in graph.references:
+        label = f"{'-.->' if marks(each) else '-->'}|{_mermaid_quoted(edge_label(each))}|"
+        yield f"  {ids[each.producer]} {label} {ids[each.importer]}"
     yield from _link_styles(graph)
 
 
 def _box(participant: Participant) -> str:
     name = _mermaid_quoted(participant.name)
     return f"[[{name}]]" if participant.kind == "manifests" else f"[{name}]"
-
-
-def _mermaid_edge(reference: Reference, ids: Mapping[Participant, str]) -> str:
-    arrow = "-.->" if marks(reference) else "-->"
-    return f"{ids[reference.producer]} {arrow}|{_mermaid_quoted(edge_label(reference))}| {ids[reference.importer]}"
 
 
 def _link_styles(graph: Graph) -> Iterator[str]:
