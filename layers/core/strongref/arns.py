@@ -24,8 +24,6 @@ _PARTITIONS = {
     "us-isof-": "aws-iso-f",
 }
 """By prefix of their region codes (botocore: partitions.json)."""
-OTHER_PARTITIONS = tuple(_PARTITIONS)
-"""What the codes begin with of all regions that are not in the partition `aws`."""
 
 
 def is_arn(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
-from strongref.arns import OTHER_PARTITIONS, partition_of
+from strongref.arns import partition_of
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
 from strongref.contract.properties import (
     Property,
@@ -137,8 +137,7 @@ class ExportRequest:
             revision=found["Revision"],
         )
         for region in request.regions:
-            if stack.partition != "aws" or region.startswith(OTHER_PARTITIONS):
-                _check_partition("Region", region, stack)
+            _check_partition("Region", region, stack)
         request._check_names(stack)
         return request
 
@@ -209,8 +208,7 @@ class ImportRequest:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
         origin = found["From"]
         producer = Producer(origin["Account"] or stack.account, origin["Region"] or stack.region, origin["Stack"])
-        if stack.partition != "aws" or producer.region.startswith(OTHER_PARTITIONS):
-            _check_partition("From.Region", producer.region, stack)
+        _check_partition("From.Region", producer.region, stack)
         return cls(
             producer=producer,
             names=found["Names"],
