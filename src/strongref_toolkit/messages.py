@@ -27,7 +27,6 @@ def tell(kind: Kind, text: str) -> None:
 
 
 def message(kind: Kind, text: str) -> str:
-    """A message as it is written."""
     if _Format.is_json:
         return json.dumps({**document_head(datetime.now(UTC)), kind: text})
     return printable(f"strongref: {text}")

@@ -356,7 +356,7 @@ def test_a_throttled_call_takes_back_what_a_region_may_have_more_in_flight_than_
     in_flight = limiter.in_flight[REGION]
     assert sum(in_flight.acquire() for _ in range(2 * IN_FLIGHT)) == IN_FLIGHT
     for _ in range(IN_FLIGHT):
-        in_flight.release()
+        in_flight.release(throttled=False)
     RetryingCaller(REGION, limiter, clock).call("GetParameters", failing(client_error("ThrottlingException")))
     assert sum(in_flight.acquire() for _ in range(2 * IN_FLIGHT)) == FIRST_IN_FLIGHT + 1  # its retry was not throttled
 

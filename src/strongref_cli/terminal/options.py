@@ -154,7 +154,6 @@ def add_regions(command: argparse.ArgumentParser) -> None:
 
 
 def add_region(options: Options, summary: str = _REGION) -> None:
-    """Add the option that chooses the one region of a command."""
     options.add_argument("--region", action=Once, metavar="REGION", help=summary)
 
 
@@ -179,7 +178,6 @@ def add_profile(command: argparse.ArgumentParser) -> None:
 
 
 def add_account(command: argparse.ArgumentParser) -> None:
-    """Add the options that choose another account and the role there."""
     command.add_argument("--account", help="the account; by default the caller's")
     add_role(command)
 

@@ -145,8 +145,7 @@ class InFlight:
             self._now += (begins := self._now < self._most)
         return begins
 
-    def release(self, *, throttled: bool = False) -> None:
-        """The call has ended."""
+    def release(self, *, throttled: bool) -> None:
         with self._lock:
             self._now -= 1
             self._most = FIRST_IN_FLIGHT if throttled else min(IN_FLIGHT, self._most + 1)

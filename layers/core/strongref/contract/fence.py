@@ -41,7 +41,6 @@ class TagScan:
     exceptions: list[str] = field(default_factory=list)  # keys up to there that must be read again
 
     def needs(self, key: str) -> bool:
-        """Whether a key still has to be read."""
         return key > self.upto or key in self.exceptions
 
     def note(self, key: str, *, unclaimed: bool) -> None:

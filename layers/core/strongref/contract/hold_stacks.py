@@ -124,7 +124,6 @@ class HoldStack:
         return f"{HOLDS}/{export.replace(':', '.')}/{self.account}/{self.region}/{self.label}/{self.hash}"
 
     def template(self, exports: Collection[str]) -> str:
-        """The template that holds these exports."""
         who = f"{stack_text(self.importer)}, which imports in {self.region}"
         resources = {
             f"Hold{short_hash(export)}": {

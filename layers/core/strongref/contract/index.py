@@ -61,7 +61,6 @@ class IndexEntry:
         return bool(self.exact) and not self.older
 
     def names(self, region: str, scope: ExportScope) -> bool:
-        """Whether it names the place of a scope in a region."""
         return Place(scope.producer.account, region, scope.consumer) in self.places
 
     def is_untouched(self, place: Place) -> bool:

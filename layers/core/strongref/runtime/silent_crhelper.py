@@ -17,8 +17,6 @@ EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "Respons
 
 
 class SilentCrhelper(CfnResource):
-    """crhelper without its responses, its timer and its logging."""
-
     def __init__(self, run: Callable[[object, object], None]) -> None:
         before = dict(os.environ)
         os.environ["AWS_SAM_LOCAL"] = "true"  # There, it creates no clients for polling, which is not used.
