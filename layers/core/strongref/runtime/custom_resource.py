@@ -197,6 +197,7 @@ class _Invocation:
             yield first
 
     def _known(self, error: BaseException) -> errors.StrongRefError:
+        """The error to respond with: one that is not ours is logged, without its text."""
         if isinstance(error, errors.StrongRefError):
             return error
         return log_internal_error(error, self._context.aws_request_id)

@@ -19,7 +19,7 @@ EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "Respons
 class SilentCrhelper(CfnResource):
     def __init__(self, run: Callable[[object, object], None]) -> None:
         before = dict(os.environ)
-        os.environ["AWS_SAM_LOCAL"] = "true"  # There, it creates no clients for polling, which is not used.
+        os.environ["AWS_SAM_LOCAL"] = "true"  # In that mode, crhelper makes no clients for polling, which is not used.
         super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
         del os.environ["AWS_SAM_LOCAL"]
         os.environ.update(before)
