@@ -83,7 +83,7 @@ class Arn:
     def stack(self) -> tuple[str, str] | None:
         """The name and the unique ID of the stack; None if it is not the ARN of one."""
         found = _STACK.fullmatch(self.resource)
-        is_complete = self.service == "cloudformation" and self.region and self.has_account_id
+        is_complete = self.service == "cloudformation" and self.region and _ACCOUNT_ID.fullmatch(self.account)
         return (found[1], found[2]) if found and is_complete else None
 
     @property
