@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from strongref.macro.template import entries_in
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -97,9 +99,7 @@ def texts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
 def values_in(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
     """A value and all in it, in the order in which they are written, with the keys and positions that lead to them."""
     yield path, value
-    below = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    for step, each in below:
-        yield from values_in(each, (*path, step))
+    yield from entries_in(value, path)
 
 
 def keys_and_values(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:

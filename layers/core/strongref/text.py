@@ -35,8 +35,8 @@ def attribute_name(key: str) -> str:
 def claimant(text: str) -> dict[str, str]:
     """Who claims, from the ARN of a stack or the ID of a manifest set; of the kind `other`, if it is neither."""
     arn, manifests = Arn.parse(text), MANIFEST_SET.fullmatch(text)
-    if arn and arn.stack:
-        return {"kind": "stack", "name": arn.stack[0], "region": arn.region, "account": arn.account}
+    if arn and (stack := arn.stack):
+        return {"kind": "stack", "name": stack[0], "region": arn.region, "account": arn.account}
     return {"kind": "manifests", "name": manifests[2], "account": manifests[1]} if manifests else {"kind": "other"}
 
 

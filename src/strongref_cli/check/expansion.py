@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from strongref.macro.errors import TooDeepError
 from strongref.macro.loops import FOR_EACH, unreplaced_in
-from strongref.macro.template import DEPTH_LIMIT, MACRO, Node, Template, is_function, too_deep
+from strongref.macro.template import DEPTH_LIMIT, MACRO, TRANSFORM, Node, Template, is_function, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref.text import cut
 from strongref_cli.check.evaluation import Evaluation
@@ -32,9 +32,6 @@ LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
 
 _SETTLED = ("Globals", "Outputs", "Resources")
 """Sections in which AWS::LanguageExtensions carries out the functions whose values are known then."""
-
-_EMBEDDED = "Fn::Transform"
-"""A transform of a part of a template, which may add resources."""
 
 _MOST_COPIES = 10_000
 """Copies of loop bodies: far more than the 500 resources of a template need."""
@@ -60,8 +57,8 @@ def expand(template: Template, names: Mapping[str, Evaluated]) -> Expanded:
     declared = transforms(template)
     left = tuple(each for each in declared if each not in (MACRO, LANGUAGE_EXTENSIONS, SERVERLESS))
     found = list(keys_and_values(dict(template)))
-    if any(path[-1:] == (_EMBEDDED,) for path, _ in found):
-        left = (*left, _EMBEDDED)
+    if any(path[-1:] == (TRANSFORM,) for path, _ in found):  # of a part of a template, which may add resources
+        left = (*left, TRANSFORM)
     modules = [value for path, value in found if path[-1:] == ("Type",) and str(value).endswith("::MODULE")]
     left += tuple(dict.fromkeys(map(str, modules)))
     if left:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 
-from strongref.macro.references import entries_in, is_reference, is_whole, stem
-from strongref.macro.template import mapped
+from strongref.macro.references import is_reference, is_whole, stem
+from strongref.macro.template import entries_in, mapped
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Scalar, line_of

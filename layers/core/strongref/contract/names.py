@@ -73,9 +73,9 @@ class StackArn:
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if the text is not a stack ARN."""
         arn = Arn.parse(text)
-        if not (arn and arn.stack):
+        if not (arn and (stack := arn.stack)):
             raise BadArnError(text)
-        return cls(arn.partition, arn.region, arn.account, *arn.stack)
+        return cls(arn.partition, arn.region, arn.account, *stack)
 
     @property
     def producer(self) -> Producer:

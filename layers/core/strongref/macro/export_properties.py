@@ -21,9 +21,9 @@ from strongref.macro.errors import (
     WrongShapeError,
 )
 from strongref.macro.loops import in_sub, mentions, unreplaced
-from strongref.macro.references import as_sent, entries_in
+from strongref.macro.references import as_sent
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
-from strongref.macro.template import Node, Path, SharedProperties, described, is_function
+from strongref.macro.template import Node, Path, SharedProperties, described, entries_in, is_function
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError

@@ -18,7 +18,7 @@ from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
-from strongref.macro.loops import FOR_EACH, SUB, in_sub
+from strongref.macro.loops import FOR_EACH, SUB, in_sub, named
 from strongref.macro.template import IF, NO_VALUE, is_function, make_id
 
 if TYPE_CHECKING:
@@ -178,14 +178,10 @@ def _refers(node: Node, logical_id: str) -> bool:
         return any(_refers(item, logical_id) for item in node)
     if not isinstance(node, Mapping) or IF in node:
         return False
-    first, text = (given[0] if isinstance(given, list) and given else given for given in (_named(node), node.get(SUB)))
+    first, text = (given[0] if isinstance(given, list) and given else given for given in (named(node), node.get(SUB)))
     in_text = any(f"${{{logical_id}{end}" in str(text) for end in ("}", "."))
     is_named = first == {SUB: logical_id} or str(first).partition(".")[0] == logical_id
     return in_text or is_named or any(_refers(below, logical_id) for below in node.values())
-
-
-def _named(node: Mapping[str, Node]) -> Node:
-    return node.get("Ref", node.get("Fn::GetAtt"))
 
 
 def hold_outputs(template: Template, made: Sequence[MacroExport]) -> list[Addition]:

@@ -39,7 +39,7 @@ def in_sub(node: Node, variables: Collection[str]) -> Node:
         return [in_sub(item, variables) for item in node]
     if not isinstance(node, Mapping):
         return node
-    given = node.get("Ref", node.get("Fn::GetAtt")) if is_function(node) else None
+    given = named(node) if is_function(node) else None
     name, *attribute = given if isinstance(given, list) and given else [given]
     if not isinstance(name, str) or not any(f"${{{each}}}" in name for each in variables):
         return {key: in_sub(below, variables) for key, below in node.items()}
@@ -48,6 +48,11 @@ def in_sub(node: Node, variables: Collection[str]) -> Node:
     if isinstance(given, str):
         name, *attribute = name.split(".", 1)
     return {"Fn::GetAtt": [{SUB: name}, *attribute]}
+
+
+def named(node: Mapping[str, Node]) -> Node:
+    """The argument of a `Ref` or an `Fn::GetAtt`; None of anything else."""
+    return node.get("Ref", node.get("Fn::GetAtt"))
 
 
 def unreplaced(node: Node, variable: str, path: Path = ()) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from strongref.contract.requests import IMPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels
 from strongref.errors import BadRequestError
 from strongref.macro import errors
-from strongref.macro.template import IF, Node, Path, SharedProperties, described, is_function
+from strongref.macro.template import IF, Node, Path, SharedProperties, described, entries_in, is_function
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
@@ -74,14 +74,6 @@ def is_argument(node: Node) -> bool:
     if not isinstance(node, Mapping) or not set(node) <= {FROM, *OPTIONS}:
         return is_whole(node)
     return bool({"Stack", NAME} & set(_origin(node)))
-
-
-def entries_in(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
-    """Everything in a value, with the path that leads to it."""
-    steps = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ()
-    for step, inside in steps:
-        yield (*path, step), inside
-        yield from entries_in(inside, (*path, step))
 
 
 def _origin(node: Mapping[str, Node]) -> Mapping[str, Node]:

@@ -22,16 +22,14 @@ from strongref.macro.references import (
     ONE,
     TemplateReference,
     branches,
-    entries_in,
     is_argument,
     is_reference,
     is_whole,
     parse,
     stem,
 )
-from strongref.macro.template import IF, MACRO, Node, Path, Template, described, is_function
+from strongref.macro.template import IF, MACRO, TRANSFORM, Node, Path, Template, described, entries_in, is_function
 
-TRANSFORM = "Fn::Transform"
 TOKEN = "ServiceToken"  # noqa: S105 (a property)
 
 

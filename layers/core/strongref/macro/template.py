@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ DEPTH_LIMIT = 200
 """Levels of maps and lists that a template, a manifest or a state may have. Python recurses 1,000 times."""
 
 IF = "Fn::If"
+TRANSFORM = "Fn::Transform"
 NO_VALUE = {"Ref": "AWS::NoValue"}
 
 _READABLE = 40
@@ -59,6 +60,14 @@ def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, Mapping):
         return {key: mapped(below, change) for key, below in node.items()}
     return [mapped(item, change) for item in node] if isinstance(node, list) else change(node)
+
+
+def entries_in(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """Everything in a value, in the order in which it is written, with the path that leads to it."""
+    steps = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ()
+    for step, inside in steps:
+        yield (*path, step), inside
+        yield from entries_in(inside, (*path, step))
 
 
 def too_deep(node: Node) -> Path | None:

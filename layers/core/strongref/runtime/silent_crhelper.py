@@ -17,12 +17,17 @@ EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "Respons
 
 
 class SilentCrhelper(CfnResource):
+    """crhelper without its responses, its timer and its logging."""
+
     def __init__(self, run: Callable[[object, object], None]) -> None:
-        before = dict(os.environ)
+        before = os.environ.get("AWS_SAM_LOCAL")
         os.environ["AWS_SAM_LOCAL"] = "true"  # In that mode, crhelper makes no clients for polling, which is not used.
-        super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
-        del os.environ["AWS_SAM_LOCAL"]
-        os.environ.update(before)
+        try:
+            super().__init__(json_logging=False, log_level="ERROR", boto_level="ERROR", sleep_on_delete=0)
+        finally:
+            del os.environ["AWS_SAM_LOCAL"]
+            if before is not None:
+                os.environ["AWS_SAM_LOCAL"] = before
         self.create(run)
         self.update(run)
         self.delete(run)
