@@ -72,7 +72,7 @@ unit: setup ## All tests without deployments, thoroughly; fails below 95 % cover
 	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
 
 e2e: setup ## All deployments with sam into a local emulator|7 min
-	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal
+	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal tests/e2e
 
 deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|12 min
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
@@ -101,7 +101,7 @@ docs: $(BUILD)/prose.installed $(BUILD)/project.installed ## Builds the site, ch
 peers: setup ## Reads, transforms and checks the files in any checkouts: `make peers FOLDER=…`|
 	$(BIN)/python tools/peers.py $(FOLDER)
 
-guards: setup ## Removes each safety check from the code, and checks that a test fails|2 min
+guards: setup ## Removes each safety check from the code, and checks that a test fails|90 s
 	$(BIN)/python -m tests.guards
 
 # MODULES="planner lag" runs a part. What was killed is remembered, so the next run takes as long as the survivors.

@@ -6,28 +6,52 @@ function and a pattern of its code, see `code_patterns`; tests/test_guards.py ch
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from tests.support import examples, only
 from tests.support.code_patterns import replace
+from tests.support.emulator.control import executable
 from tests.support.run_times import cpu_seconds, minutes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_BEHIND = (".git", ".build", ".aws-sam", ".hypothesis", ".*_cache")
 """Not what Python has compiled: it holds in a copy, too, since times of modification are copied."""
 
+IMPORTED_ONCE = (
+    "_hypothesis_pytestplugin",
+    "aws_lambda_powertools",
+    "boto3.session",
+    "crhelper",
+    "hypothesis.strategies",
+)
+"""What most tests import, and no guard is in: the forks that run them need not do so again."""
+
+OURS = ("strongref", "tests")
+"""The beginnings of the names of modules that a fork imports from its own copy."""
+
 SMALLEST = "every_order and (change or drop) and not imports and not exporters and not crash"
 """The protocol's smallest cases: a change or a drop meets one import."""
+
+REPORT = "report.xml"
+
+WAITING = 2
+"""How many run at a time beyond one a core."""
 
 EVERY_FAULT = "test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it_right"
 
@@ -1657,41 +1681,49 @@ GUARDS = (
 
 
 def outcomes(report: Path) -> dict[str, bool]:
-    """Whether each test that ran failed, by name."""
-    found = {}
+    """Whether each test that ran failed, by name; none, if pytest did not get as far as its report."""
+    found: dict[str, bool] = {}
+    if not report.exists():
+        return found
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 (pytest has just written it)
         found[case.get("name", "")] = case.find("failure") is not None
     return found
 
 
-def without(guard: Guard, folder: Path) -> dict[str, bool]:
-    """Run the tests that must fail without a guard, in a copy without it."""
-    copy = folder / "project"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
-    (copy / guard.file).write_text(guard.removed())
-    report = folder / "report.xml"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(map(str, (copy / "layers/core", copy / "src", copy))),
-        "STRONGREF_EMULATOR_PYTHON": _tool("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
-        "STRONGREF_SAM": _tool("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
+def run_without(guard: Guard, copy: Path) -> None:
+    """Run the tests that must fail without a guard, in a copy of the project, and write a report."""
+    paths = list(map(str, (copy / "layers/core", copy / "src", copy)))
+    os.environ |= {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "STRONGREF_EMULATOR_PYTHON": executable("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"),
+        "STRONGREF_SAM": executable("STRONGREF_SAM", ".build/venv-sam/bin/sam"),
         examples.THOROUGH: "1",
         only.VARIABLE: json.dumps(guard.must_fail),
     }
-    pytest = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", only.__name__, f"--junitxml={report}"]
-    nowhere = subprocess.DEVNULL
-    subprocess.run([*pytest, *guard.tests], cwd=copy, env=environment, stdout=nowhere, stderr=nowhere, check=False)  # noqa: S603
-    return outcomes(report)
+    # Python takes a module of the same size and second for the one that it has compiled.
+    sys.dont_write_bytecode = True
+    for name in [name for name in sys.modules if name.startswith(OURS)]:
+        del sys.modules[name]
+    sys.path[:0] = paths
+    os.chdir(copy)
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    (copy / guard.file).write_text(guard.removed())
+    pytest.main(["-q", "--tb=no", "-p", "no:cacheprovider", "-p", only.__name__, f"--junitxml={REPORT}", *guard.tests])
 
 
-def _tool(variable: str, installed: str) -> str:
-    return os.environ.get(variable) or str(ROOT / installed)
+def fork(guard: Guard, copy: Path) -> int:
+    """The ID of a process that runs tests without a guard: to start Python and pytest takes longer than most tests."""
+    if child := os.fork():
+        return child
+    try:
+        run_without(guard, copy)
+    finally:
+        os._exit(0)  # What its tests did is in the report.
 
 
-def check(guard: Guard) -> tuple[str, bool]:
+def verdict(guard: Guard, found: Mapping[str, bool]) -> tuple[str, bool]:
     """What became of the tests that must fail without a guard, a line each, and whether all failed."""
-    with tempfile.TemporaryDirectory(prefix="strongref-guards-") as folder:
-        found = without(guard, Path(folder))
     lines, missed = [f"without {guard.name}:\n"], False
     for beginning in guard.must_fail:
         ran = [failed for name, failed in found.items() if name.startswith(beginning)]
@@ -1701,15 +1733,36 @@ def check(guard: Guard) -> tuple[str, bool]:
     return "".join(lines), not missed
 
 
+def verdicts() -> Iterator[tuple[str, bool]]:
+    """Remove each guard, several at a time, each in a copy of the project: some only wait until a test gives up."""
+    gc.freeze()  # Memory that nobody writes to stays shared with the forks.
+    waiting = list(reversed(GUARDS))
+    running: dict[int, tuple[Guard, Path]] = {}
+    with tempfile.TemporaryDirectory(prefix="strongref-guards-") as folder:
+        free = [Path(folder) / str(number) for number in range((os.cpu_count() or 1) + WAITING)]
+        for copy in free:
+            shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+        while waiting or running:
+            while waiting and free:
+                guard, copy = waiting.pop(), free.pop()
+                running[fork(guard, copy)] = guard, copy
+            guard, copy = running.pop(os.wait()[0])
+            yield verdict(guard, outcomes(copy / REPORT))
+            (copy / REPORT).unlink(missing_ok=True)
+            shutil.copy2(ROOT / guard.file, copy / guard.file)
+            free.append(copy)
+
+
 def main() -> int:
-    """Remove each guard, as many at a time as there are cores; 1 if a test passes without it."""
+    """Remove each guard; 1 if a test passes without it."""
     began = time.monotonic()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        good = True
-        for lines, fails in pool.map(check, GUARDS):
-            sys.stdout.write(lines)
-            sys.stdout.flush()
-            good &= fails
+    for name in IMPORTED_ONCE:
+        import_module(name)
+    good = True
+    for lines, fails in verdicts():
+        sys.stdout.write(lines)
+        sys.stdout.flush()
+        good &= fails
     sys.stdout.write(f"The run took {minutes(time.monotonic() - began)}, and {minutes(cpu_seconds())} of CPU.\n")
     return 0 if good else 1
 

@@ -42,7 +42,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
 
 
 @pytest.fixture
-def silent_server() -> Iterator[str]:
-    """The URL of a server that accepts connections and says nothing."""
+def silent_server() -> Iterator[socket.socket]:
+    """A server that says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        yield server
