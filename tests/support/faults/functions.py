@@ -21,7 +21,10 @@ import urllib3
 import strongref.runtime.wiring
 from strongref.errors import StrongRefError
 from strongref.log import logger
+from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.verification import EventPendingError
+from strongref.runtime.wiring import _Process
+from tests.support import orders
 from tests.support.builders import ACCOUNT
 from tests.support.faults.fake_time import SpinningError
 from tests.support.faults.fault_types import ANSWER, FaultType
@@ -31,7 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
+    from strongref.contract.event import Event
+    from strongref.contract.response import Response
     from strongref.protocol.ports import SideBySide
+    from strongref.protocol.time import Clock
+    from strongref.runtime.custom_resource import CustomResource
+    from strongref.runtime.outbox import Outbox
     from tests.support.faults.fake_time import FakeTime
 
 HANDLERS = Path(__file__).resolve().parents[3] / "handlers"
@@ -42,6 +50,19 @@ RETRY_WAITS = (60.0, 120.0)
 """Before Lambda delivers an event again that the function has raised (AWS: Lambda, asynchronous invocation)."""
 
 STATUSES = {FaultType.THROTTLED: 429, FaultType.BROKEN: 500, FaultType.DENIED: 403}
+
+
+_made = _Process.custom_resource
+
+
+def _custom_resource(
+    process: _Process,
+    handle: Callable[[Event, Clock], Response],
+    outbox: Outbox | None = None,
+    side_by_side: SideBySide = in_turn,
+) -> CustomResource:
+    """In one thread the verification comes first: the creation beside it waits for it before it writes."""
+    return _made(process, handle, outbox, in_turn if side_by_side is in_turn else orders.in_flight)
 
 
 @dataclass(frozen=True)
@@ -111,6 +132,7 @@ class Functions:
             patches.enter_context(self._time.installed())
             patches.enter_context(patch.object(strongref.runtime.wiring, "Clients", self._fake_clients))
             patches.enter_context(patch.object(strongref.runtime.wiring, "in_threads", self._side_by_side))
+            patches.enter_context(patch.object(_Process, "custom_resource", _custom_resource))
             patches.enter_context(patch.object(urllib3, "PoolManager", partial(_Http, self)))
             patches.enter_context(patch.object(secrets, "token_hex", _token))
             patches.enter_context(patch.object(sys, "stdout", self._printed))
