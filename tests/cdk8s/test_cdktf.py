@@ -28,7 +28,6 @@ from strongref_manifests.errors import BadAddressError, SensitiveError
 from strongref_manifests.terraform.states import TerraformState, read_state
 from strongref_toolkit.errors import ResolveError
 from tests.support.cdk8s_apps import Manifests
-from tests.support.node import NODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -368,7 +367,7 @@ def test_nothing_is_left_where_the_program_runs(tmp_path: Path) -> None:
     ran = subprocess.run(  # noqa: S603
         [sys.executable, "-c", PROGRAM, str(STATE), str(tmp_path / "elsewhere")],
         cwd=here,
-        env={**os.environ, "JSII_NODE": str(NODE), "CDK_OUTDIR": str(here / "cdk.out")},
+        env={**os.environ, "CDK_OUTDIR": str(here / "cdk.out")},
         capture_output=True,
         text=True,
         check=False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +13,6 @@ import pytest
 from strongref_cdk8s import AwsCdkResolver, CdkTfResolver, TokenResolver
 from strongref_manifests.terraform.addresses import TerraformReference
 from tests.support.documents import ROOT, blocks, names_in, rows
-from tests.support.node import NODE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,11 +72,7 @@ for name in ("AwsCdkResolver", "CdkTfResolver", "TokenResolver"):
 print(len(names))
 """
     ran = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "JSII_NODE": str(NODE)},
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
     assert int(ran.stdout) > 50

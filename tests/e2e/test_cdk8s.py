@@ -14,7 +14,6 @@ import yaml
 
 from tests.e2e.harness import Aws
 from tests.support.documents import ROOT
-from tests.support.node import NODE
 
 if TYPE_CHECKING:
     from tests.support.emulator.control import Emulator
@@ -45,7 +44,7 @@ class Program:
         self.file = folder / name
         self.file.write_text((EXAMPLES / name).read_text())
         self.aws = Aws(emulator, account)
-        self._environment = {**os.environ, **emulator.env(account), "JSII_NODE": str(NODE), "HOME": str(folder)}
+        self._environment = {**os.environ, **emulator.env(account), "HOME": str(folder)}
 
     def change(self, old: str, new: str) -> None:
         text = self.file.read_text()

@@ -56,7 +56,6 @@ def _templates(folder: Path, aws: Aws, command: list[str], stacks: list[str]) ->
         **aws.emulator.env(aws.account),
         "CDK_DEFAULT_ACCOUNT": aws.account,
         "CDK_OUTDIR": "cdk.out",
-        "JSII_NODE": str(NODE),
         "HOME": str(folder),
         "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "layers/core", ROOT / "src"))),
     }

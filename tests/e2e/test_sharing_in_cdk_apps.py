@@ -13,7 +13,6 @@ import pytest
 
 from tests.e2e.harness import Aws
 from tests.support.documents import ROOT
-from tests.support.node import NODE
 from tests.support.objects import held_by
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ class Programs:
             "CDK_DEFAULT_ACCOUNT": aws.account,
             "CDK_OUTDIR": "cdk.out",
             "CDK_VALIDATION": "true",  # as by default; not in other tests
-            "JSII_NODE": str(NODE),
             "HOME": str(folder),
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "layers/core", ROOT / "src", ROOT))),
         }

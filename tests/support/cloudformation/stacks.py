@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 ROLLBACK_CLEANUP = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
 DELETING = "DELETE_IN_PROGRESS"
 DELETED = "DELETE_COMPLETE"
+
+
+_parsed = cache(StackArn.parse)
 
 
 @dataclass(frozen=True)
@@ -98,11 +102,11 @@ class FakeStack:
 
     @property
     def name(self) -> str:
-        return StackArn.parse(self.arn).name
+        return _parsed(self.arn).name
 
     @property
     def region(self) -> str:
-        return StackArn.parse(self.arn).region
+        return _parsed(self.arn).region
 
     def info(self) -> StackInfo:
         updated = self.updated.isoformat() if self.updates else ""
