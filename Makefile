@@ -5,7 +5,7 @@ PYTHON ?= python3
 BUILD := .build
 BIN := $(BUILD)/venv-dev/bin
 SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
-TEMPLATES := template.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
+TEMPLATES := template.yaml src/strongref_cli/install/trust.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
 # What runs in Lambda: the layer, by folder.
 QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py test_handlers.py)
 SCRIPTS := $(wildcard examples/*.py tools/*.py)

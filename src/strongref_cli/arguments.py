@@ -73,6 +73,21 @@ def _install(commands: Commands) -> None:
         add_options(command, add_regions, add_output, run=f"install.commands:{function}")
 
 
+def _trust(commands: Commands) -> None:
+    trust = add_command(
+        commands,
+        "trust",
+        "let another account export values into this account",
+        epilog="It deploys a stack with one role, in one region. The role is valid in all regions.",
+    )
+    trust.add_argument("producer", metavar="PRODUCER", help="the ID of that account")
+    what = trust.add_mutually_exclusive_group()
+    add_flag(what, "--remove", "no longer: delete the stack")
+    add_flag(what, "--template", "only print the template")
+    repeatable(trust, "--parameter", "a parameter of the template", metavar="NAME=VALUE")
+    add_options(trust, add_region, add_profile, add_yes, add_output, run="install.trust:trust_account")
+
+
 def _list(commands: Commands) -> None:
     exports = add_command(commands, "list", "list exports and who imports them")
     add_regions(exports)
@@ -257,7 +272,7 @@ def _version(commands: Commands) -> None:
 
 
 _COMMANDS = (
-    _install, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
+    _install, _trust, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
     _lookup, _objects, add_resolve, add_refs, _transform, _completion, _version,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -170,7 +170,7 @@ def test_an_empty_option_is_reported(command: list[str], capsys: pytest.CaptureF
 
 
 REGIONAL = [names for names in COMMANDS if "--region" in arguments_of(*names)]
-POSITIONALS = {("who",): 1, ("lookup",): 2, ("transform",): 1, ("republish",): 1, ("objects", "show"): 1}
+POSITIONALS = {("who",): 1, ("lookup",): 2, ("transform",): 1, ("republish",): 1, ("objects", "show"): 1, ("trust",): 1}
 
 
 def minimal(names: tuple[str, ...]) -> list[str]:

@@ -13,4 +13,6 @@ An installation passes these stages, all but the first side by side for each reg
 `release` is both sides of a release's folder: tools/release.py writes it with the same functions.
 A dry run is the same without `store` and `apply`. `removal` says whether anything in the region
 still needs the functions, in all regions before the first one is changed.
+
+`trust` deploys the stack of trust.yaml with the same `plan` and `apply`.
 """

@@ -13,8 +13,9 @@ from strongref_toolkit.cloudformation import has_no_changes
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from strongref.untyped import Untyped
     from strongref_cli.install.bucket import CodeBucket
     from strongref_cli.install.stacks import CreatedChangeSet, RegionStacks
     from strongref_cli.install.suite import Suite
@@ -23,6 +24,7 @@ Show: TypeAlias = "Callable[[str], None]"
 """Shows what happens in a region now."""
 
 POLL_SECONDS = 2.0
+_CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 _LAGGING_POLLS = 5
 
 
@@ -49,19 +51,21 @@ def install(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeB
     """
     if outcome := preview(plan):
         return outcome
-    done = RegionResult.UPDATED if plan.action is Action.PROTECT else _deploy(plan, suite, stacks, bucket, show)
+    done = RegionResult.UPDATED
+    if plan.action is not Action.PROTECT:
+        show("uploading code")
+        done = deploy(plan, {"TemplateURL": upload(suite, bucket), "Capabilities": _CAPABILITIES}, stacks, show)
     if not plan.protected:
         show("turning on termination protection")
         stacks.protect(plan.stack, on=True)
     return RegionOutcome(plan.region, done, plan.before, () if done is RegionResult.UP_TO_DATE else plan.changes)
 
 
-def _deploy(plan: InstallPlan, suite: Suite, stacks: RegionStacks, bucket: CodeBucket, show: Show) -> RegionResult:
+def deploy(plan: InstallPlan, template: Mapping[str, Untyped], stacks: RegionStacks, show: Show) -> RegionResult:
+    """Create or update the stack of a plan; `template` is as for `create_change_set`, errors are as for `install`."""
     new = plan.action is Action.CREATE
-    show("uploading code")
-    url = upload(suite, bucket)
     show("creating a change set")
-    change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", url)
+    change_set = stacks.create_change_set(plan, f"strongref-{uuid4().hex}", template)
     if not _has_changes(stacks, change_set, plan.stack if new else ""):
         return RegionResult.UP_TO_DATE
     stacks.execute(change_set)
@@ -103,7 +107,7 @@ def _has_changes(stacks: RegionStacks, change_set: CreatedChangeSet, new: str) -
 
 
 def remove(stacks: RegionStacks, arn: str, show: Show, *, protected: bool = False) -> None:
-    """Delete the installation's stack, given its ARN.
+    """Delete a stack, given its ARN.
 
     Its termination protection is turned off, if it is `protected`. If the stack stays, it is on again.
 

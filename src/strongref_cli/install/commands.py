@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,7 @@ from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 T = TypeVar("T")
@@ -80,13 +81,7 @@ class _Run:
 def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     suite = load_release(Path(args.release)) if args.release else load_suite()
     declared = declared_parameters(suite.template)
-    parameters, tags = pairs("--parameter", args.parameter), pairs("--tag", args.tag)
-    for name, value in parameters.items():
-        if name not in declared:
-            hint = did_you_mean(get_close_matches(name, declared, 1), f"The parameters are {', '.join(declared)}.")
-            raise UsageError(f"--parameter {name}: the installation has no such parameter. {hint}")
-        if problem := parameter_problem(declared[name], value):
-            raise UsageError(f"--parameter {name} is not valid: {problem.rstrip('.')}.")
+    parameters, tags = given_parameters(args.parameter, declared), pairs("--tag", args.tag)
     wanted = Wanted(args.stack, suite.version, tuple(declared), parameters, tags, args.force)
     run = _Run(args, session)
 
@@ -106,12 +101,26 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     return int(any(each.result in BAD for each in outcomes))
 
 
+def given_parameters(
+    options: list[str], declared: Mapping[str, Mapping[str, str]], what: str = "the installation"
+) -> dict[str, str]:
+    """The values of --parameter, by name. Raises `UsageError`: the template does not take one."""
+    parameters = pairs("--parameter", options)
+    for name, value in parameters.items():
+        if name not in declared:
+            hint = did_you_mean(get_close_matches(name, declared, 1), f"The parameters are {', '.join(declared)}.")
+            raise UsageError(f"--parameter {name}: {what} has no such parameter. {hint}")
+        if problem := parameter_problem(declared[name], value):
+            raise UsageError(f"--parameter {name} is not valid: {problem.rstrip('.')}.")
+    return parameters
+
+
 def show_status(args: argparse.Namespace, session: ToolSession) -> int:
     run = _Run(args, session)
 
     def in_region(region: _Region) -> Found | RegionOutcome:
         try:
-            return find(region.stacks, run.stack)
+            return replace(find(region.stacks, run.stack), trusted=region.stacks.trusted())
         except FAILURES as error:
             return RegionOutcome(region.name, RegionResult.FAILED, details=(str(error),))
 

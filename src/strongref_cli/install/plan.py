@@ -19,6 +19,9 @@ EXPORTS = ("strongref-exporter", "strongref-importer", "strongref-lookup")
 DEFAULT_STACK = "strongref"
 """The name of the installation's stack, as in samconfig.toml."""
 
+TRUST = "strongref-trust-"
+"""What the names of the stack of trust.yaml and of its CloudFormation export begin with; then the trusted account."""
+
 TAGS = {"application": "strongref"}
 """The tags of the stack, as in samconfig.toml."""
 
@@ -61,6 +64,7 @@ class Found:
     region: str
     stack: FoundStack | None
     elsewhere: str = ""  # another stack that exports the functions, if this one does not exist
+    trusted: Mapping[str, str] = field(default_factory=dict)  # the stacks of trust.yaml by account, for `status`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,13 @@ class Wanted:
     """What the person who installs asks for: the same in every region."""
 
     stack: str  # the stack's name
-    version: str
+    version: str | None  # None if the template has none
     known_parameters: tuple[str, ...]  # those of the template
     parameters: Mapping[str, str] = field(default_factory=dict)  # given; others keep their values, or have defaults
     tags: Mapping[str, str] = field(default_factory=dict)  # given; others stay
     force: bool = False  # also an older version
+    protected: bool = True  # against deletion
+    removal: str = "strongref uninstall"  # the command that removes the stack
 
 
 class Action(StrEnum):
@@ -145,7 +151,8 @@ def plan_install(found: Found, wanted: Wanted, template: str) -> InstallPlan:
     kept = {name: None for name in wanted.known_parameters if name in stack.parameters}
     tags = {**stack.tags, **TAGS, **wanted.tags}
     changes = tuple(_changes(stack, wanted, template, tags))
-    action = Action.UPDATE if changes else Action.NOTHING if stack.protected else Action.PROTECT
+    is_safe = stack.protected or not wanted.protected
+    action = Action.UPDATE if changes else Action.NOTHING if is_safe else Action.PROTECT
     return InstallPlan(
         found.region,
         wanted.stack,
@@ -153,7 +160,7 @@ def plan_install(found: Found, wanted: Wanted, template: str) -> InstallPlan:
         before=stack.version,
         parameters={**kept, **wanted.parameters},
         tags=tags,
-        changes=changes if stack.protected else (*changes, PROTECTION),
+        changes=changes if is_safe else (*changes, PROTECTION),
         updated=stack.updated,
         protected=stack.protected,
     )
@@ -163,7 +170,7 @@ def _obstacle(stack: FoundStack, wanted: Wanted) -> str:
     """Why a stack cannot be updated; empty if it can."""
     if stack.status in NEVER_WORKED:
         return (
-            f"The stack {wanted.stack} is in {stack.status} and cannot be updated. Remove it with strongref uninstall, "
+            f"The stack {wanted.stack} is in {stack.status} and cannot be updated. Remove it with {wanted.removal}, "
             "then install again."
         )
     if stack.status == "UPDATE_ROLLBACK_FAILED":
@@ -173,7 +180,7 @@ def _obstacle(stack: FoundStack, wanted: Wanted) -> str:
         )
     if stack.status not in UPDATABLE:
         return f"The stack {wanted.stack} is in {stack.status}. Wait until CloudFormation has finished, then try again."
-    if stack.version and is_older(wanted.version, stack.version) and not wanted.force:
+    if stack.version and wanted.version and is_older(wanted.version, stack.version) and not wanted.force:
         return (
             f"Version {stack.version} is installed, and this would install {wanted.version}. Upgrade the command (pip "
             "install --upgrade strongref) or take a newer release, or give --force to install the older version."

@@ -53,15 +53,18 @@ def status_report(
     broken = [*problems(regions), *(f"{each.region} could not be read. {each.details[0]}" for each in failed)]
     different = differences(regions, everywhere=everywhere)
     notes = [*broken, *map(_difference, different)]
+    trusted = [(account, each.region, each.trusted[account]) for each in regions for account in sorted(each.trusted)]
     data = {
         "strongref": version,
         "healthy": not notes,
         "regions": [_status(each) for each in shown],
         "problems": broken,
         "differences": [{"what": each.what, "values": dict(each.values)} for each in different],
+        "trusted": [dict(zip(("account", "region", "stack"), row, strict=True)) for row in trusted],
     }
     columns = ("REGION", "STACK", "VERSION", "PROTECTED", "MACRO", "EVENT BUS")
-    return Result([TextTable(columns, [_status_row(each) for each in shown], notes=notes)], data)
+    tables = [TextTable(columns, [_status_row(each) for each in shown], notes=notes)]
+    return Result([*tables, TextTable(("TRUSTED ACCOUNT", "REGION", "STACK"), trusted)] if trusted else tables, data)
 
 
 def _status_row(found: Found) -> tuple[str, ...]:

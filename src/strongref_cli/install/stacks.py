@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
 from strongref_cli.install.errors import InstallError
-from strongref_cli.install.plan import VERSION_OUTPUT, Action, FoundStack, InstallPlan
+from strongref_cli.install.plan import TRUST, VERSION_OUTPUT, Action, FoundStack, InstallPlan
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, change_set_parameters, parameter_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_cloudformation.type_defs import StackEventTypeDef
 
     from strongref.untyped import Untyped
     from strongref_toolkit.session import ToolSession
-
-_CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 
 
 class CreatedChangeSet(NamedTuple):
@@ -62,19 +60,26 @@ class RegionStacks(CloudFormationReader):
         exporters = (each["ExportingStackId"] for each in self.exports() if each["Name"] == export)
         return next(exporters, "//").split("/")[1]
 
-    def create_change_set(self, plan: InstallPlan, name: str, url: str) -> CreatedChangeSet:
-        """Begin to create a change set from the template at a URL. A stack whose creation fails is deleted."""
+    def trusted(self) -> dict[str, str]:
+        """The stacks of trust.yaml, whatever they are called, by the account that they trust."""
+        found = ((each["Name"], each["ExportingStackId"]) for each in self.exports())
+        return {name.removeprefix(TRUST): arn.split("/")[1] for name, arn in found if name.startswith(TRUST)}
+
+    def create_change_set(self, plan: InstallPlan, name: str, template: Mapping[str, Untyped]) -> CreatedChangeSet:
+        """Begin to create a change set. A stack whose creation fails is deleted.
+
+        The template is the request's `TemplateURL` or `TemplateBody`, with its `Capabilities`.
+        """
         new = plan.action is Action.CREATE
         created = self._call(
             "CreateChangeSet",
             plan.stack,
             StackName=plan.stack,
             ChangeSetName=name,
-            TemplateURL=url,
             ChangeSetType="CREATE" if new else "UPDATE",
-            Capabilities=_CAPABILITIES,
             Parameters=change_set_parameters(plan.parameters),
             Tags=[{"Key": key, "Value": value} for key, value in plan.tags.items()],
+            **template,
             **({"OnStackFailure": "DELETE"} if new else {}),
         )
         return CreatedChangeSet(created["Id"], created["StackId"])

@@ -104,6 +104,7 @@ def test_the_status_for_programs() -> None:
         ],
         "problems": [],
         "differences": [{"what": "installed", "values": {EU: "installed", AP: "not installed"}}],
+        "trusted": [],
     }
 
 
