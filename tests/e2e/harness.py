@@ -32,6 +32,12 @@ _REQUEST = ("RequestType", "ResourceType", "PhysicalResourceId")
 _BEGINNINGS = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", "DELETE_IN_PROGRESS")
 
 
+def assumed(sts: Any, role: str, **request: Any) -> tuple[str, str, str]:
+    """The key of a role's session, for `Emulator.client`."""
+    found = sts.assume_role(**{"RoleArn": role, "RoleSessionName": "session", **request})["Credentials"]
+    return found["AccessKeyId"], found["SecretAccessKey"], found["SessionToken"]
+
+
 def failing_resource(*depends_on: str) -> Template:
     """A resource whose creation fails, after those that it depends on were created or updated."""
     function = "arn:aws:lambda:${AWS::Region}:${AWS::AccountId}:function:no-such-function"

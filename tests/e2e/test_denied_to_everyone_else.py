@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.docs.test_permissions import denial
+from tests.e2e.harness import assumed
 from tests.e2e.templates import US
 from tests.e2e.world import World
 
@@ -45,11 +46,7 @@ def as_role(aws: Aws, name: str) -> Any:
     trust = json.dumps({"Version": "2012-10-17", "Statement": [TRUST]})
     role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
     iam.put_role_policy(RoleName=name, PolicyName="all", PolicyDocument=POLICY)
-    given = aws.client("sts", US).assume_role(RoleArn=role, RoleSessionName="session")["Credentials"]
-    from boto3.session import Session  # noqa: PLC0415 (a session token, which the emulator's clients do not take)
-
-    session = Session(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], region_name=US)
-    return session.client("ssm", endpoint_url=aws.emulator.url)
+    return aws.emulator.client("ssm", US, key=assumed(aws.client("sts", US), role))
 
 
 def refused(call: Callable[..., object], **request: object) -> None:

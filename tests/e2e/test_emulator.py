@@ -14,6 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 from botocore.exceptions import ClientError
 
+from tests.e2e.harness import assumed
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -118,6 +120,41 @@ def test_tags_of_a_put_need_a_permission_of_their_own(narrow: Narrow, names: Cal
     message = refused("AccessDeniedException", ssm.put_parameter, **request, Tags=[{"Key": "owner", "Value": "me"}])
     assert "ssm:AddTagsToResource" in message
     ssm.put_parameter(**request)
+
+
+def test_the_permission_for_the_tags_of_a_put_knows_their_keys(narrow: Narrow, names: Callable[[str], str]) -> None:
+    keys = {"Condition": {"ForAllValues:StringLike": {"aws:TagKeys": "strongref:*"}}}
+    ssm = narrow.ssm(allow("PutParameter", on=f"{ARN}/*"), allow("AddTagsToResource", on=f"{ARN}/*") | keys)
+    request, ours, foreign = {"Value": "1", "Type": "String"}, {"Key": "strongref:a", "Value": ""}, {"Key": "a"}
+    for tags in ([foreign | {"Value": ""}], [ours, foreign | {"Value": ""}]):
+        refused("AccessDeniedException", ssm.put_parameter, Name=f"/{names('keys')}", **request, Tags=tags)
+    ssm.put_parameter(Name=f"/{names('keys')}", **request, Tags=[ours])
+
+
+def test_a_session_of_a_role_is_its_role_with_its_path_and_assumes_others_for_an_hour(
+    aws: Aws, emulator: Emulator, names: Callable[[str], str]
+) -> None:
+    iam = aws.client("iam", US)
+
+    def role(name: str, path: str, **statement: Any) -> str:
+        trust = {"Effect": "Allow", "Principal": {"AWS": "111111111111"}, "Action": "sts:AssumeRole", **statement}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        created = iam.create_role(RoleName=names(name), Path=path, AssumeRolePolicyDocument=document)
+        arn: str = created["Role"]["Arn"]
+        return arn
+
+    def sts(arn: str) -> Any:
+        return emulator.client("sts", US, key=assumed(aws.client("sts", US), arn))
+
+    anything = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
+    first, other = role("first", "/team/"), role("first-too", "/")
+    for each in (first, other):
+        iam.put_role_policy(RoleName=each.split("/")[-1], PolicyName="all", PolicyDocument=json.dumps(anything))
+    second = role("second", "/", Condition={"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::*:role/team/first*"}})
+    given = {"RoleArn": second, "RoleSessionName": "session"}
+    refused("AccessDenied", sts(other).assume_role, **given)
+    sts(first).assume_role(**given, DurationSeconds=3600)
+    refused("ValidationError", sts(first).assume_role, **given, DurationSeconds=3601)
 
 
 @pytest.mark.parametrize(

@@ -191,10 +191,10 @@ class Emulator:
         }
 
     def client(
-        self, service: str, region: str = "eu-west-1", account: str = ACCOUNT, *, key: tuple[str, str] | None = None
+        self, service: str, region: str = "eu-west-1", account: str = ACCOUNT, *, key: tuple[str, ...] | None = None
     ) -> Any:
-        """A client of boto3: of the account's root, or of an access key with its secret."""
-        return _client(self.url, service, region, *(key or (account, "test")))
+        """A client of boto3: of the account's root, or of an access key with its secret, and its session's token."""
+        return _client(self.url, service, region, key or (account, "test"))
 
     def answers(self) -> list[Answer]:
         """All answers of custom resources so far."""
@@ -245,11 +245,12 @@ class Emulator:
 
 
 @cache  # Making one takes 50 ms and more.
-def _client(url: str, service: str, region: str, access_key: str, secret: str) -> Any:
+def _client(url: str, service: str, region: str, key: tuple[str, ...]) -> Any:
     from boto3.session import Session  # noqa: PLC0415 (starting and stopping does without)
     from botocore.config import Config  # noqa: PLC0415
 
-    session = Session(aws_access_key_id=access_key, aws_secret_access_key=secret, region_name=region)
+    access_key, secret, *token = key
+    session = Session(access_key, secret, token[0] if token else None, region_name=region)
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=50, read_timeout=_CALL_SECONDS)
     return session.client(service, endpoint_url=url, config=config)  # type: ignore[call-overload]
 

@@ -1,6 +1,7 @@
 """SSM's plural actions, authorized as AWS does it: each name on its own, and not all of Parameter Store at once.
 
-And who a session of a role is in a condition: the role, where the emulator has the session.
+And sessions of roles: in a condition, one is its role, where the emulator has the session; and what it assumes ends
+within an hour.
 """
 
 from __future__ import annotations
@@ -8,19 +9,22 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from ministack.core import iam_actions, iam_evaluator
-from ministack.core.iam_evaluator import AuthError, enforce
+from ministack.core.iam_evaluator import AuthError, enforce, resolve_caller_identity
 from ministack.core.responses import get_account_id, get_region
 from ministack.core.router import extract_access_key_id
+from ministack.services import iam
+
+from tests.support.emulator import gateway
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.support.emulator import gateway
-
 _SESSION = re.compile(r"arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/.+")
 _BY_NAMES = ("GetParameters", "DeleteParameters")
+_CHAINED_SECONDS = 3600
 
 
 def parameter_arn(name: str, region: str, account: str) -> str:
@@ -57,6 +61,7 @@ def parsed(body: bytes) -> dict[str, Any]:
 
 def install() -> None:
     """Have the emulator ask for the first of a request's checks; `denial` asks for the others."""
+    gateway.around_service("sts", _assumed)
     original = iam_actions.extract_resource_arn
 
     def extract_resource_arn(  # noqa: PLR0913, PLR0917 (the emulator's signature)
@@ -87,8 +92,27 @@ def install() -> None:
 
 
 def principal_arn(caller: str) -> str:
-    """A caller as `aws:PrincipalArn` has it (AWS: IAM User Guide, global condition keys)."""
-    return _SESSION.sub(r"arn:\1:iam::\2:role/\3", caller)
+    """A caller as `aws:PrincipalArn` has it, with its path (AWS: IAM User Guide, global condition keys)."""
+    session = _SESSION.fullmatch(caller)
+    if not session:
+        return caller
+    partition, account, name = session.groups()
+    role = iam._roles.get_scoped(account, None, name)
+    return str(role["Arn"]) if role else f"arn:{partition}:iam::{account}:role/{name}"
+
+
+async def _assumed(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
+    """Refuse long sessions that a role's session asks for (AWS: STS API Reference, AssumeRole, DurationSeconds)."""
+    asked = {**parse_qs(request.body.decode(errors="replace")), **request.query}
+    if asked.get("Action") == ["AssumeRole"] and int(asked.get("DurationSeconds", ["0"])[0]) > _CHAINED_SECONDS:
+        caller = resolve_caller_identity(extract_access_key_id(request.headers, request.query))
+        if caller and _SESSION.fullmatch(caller["userArn"]):
+            message = (
+                "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining."
+            )
+            refused: gateway.Response = iam._error(400, "ValidationError", message, ns="sts")
+            return refused
+    return await serve(request)
 
 
 def denial(request: gateway.Request) -> gateway.Response | None:
