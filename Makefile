@@ -69,7 +69,7 @@ unit deep: export STRONGREF_THOROUGH := 1
 # The quick tests must cover the branches of the core. To measure that, the slow ones would take three times as long.
 unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|6 min
 	$(BIN)/pytest -m 'not (slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
-	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n auto --maxschedchunk 1
+	$(BIN)/pytest -m 'slow and not (deep or e2e or largest or site)' -n 3 --maxschedchunk 1
 
 e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal tests/e2e
