@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from abc import abstractmethod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cdk8s
@@ -15,10 +16,11 @@ from strongref_cdk8s.dry_run import AppRun, DryRunParticipant, FieldPath, Text, 
 from strongref_cdk8s.errors import ConstructGivenError
 from strongref_manifests.errors import SeveralError, TokenInKeyError
 from strongref_manifests.forms import as_text, wrong_there
+from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from strongref_toolkit.json_values import Json
 
@@ -44,8 +46,8 @@ class CloudResolver(DryRunParticipant):
     _run: AppRun | None = None
     _object: Json = None  # what is being written, or its kind alone
     _above: tuple[str, ...] = ()  # what leads to that in the object
-    _path: str = ""  # of the object
-    _whole: dict[str, Json] = {}  # noqa: RUF012 (it is replaced, not changed)
+    _written: str = ""  # the reference of that object
+    _whole: Mapping[str, Json] = MappingProxyType({})  # that object, once cdk8s has asked about it
 
     def resolve(self, context: cdk8s.ResolutionContext) -> None:
         """Replace a value that holds tokens of this resolver.
@@ -60,9 +62,9 @@ class CloudResolver(DryRunParticipant):
         starts = not context.key and isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
         if run is None or starts:
             run = self._run = AppRun.of(context.obj, self, question if starts else None)
-        if starts or not context.key:
+        if not context.key:
             self._begin(context.obj, value if starts else None)
-        if context.key and context.key[0] in self._whole:
+        elif context.key[0] in self._whole:
             self._object, self._above = self._whole, ()
         concerns = self.concerns(value)
         keys = [key for key in value if self.token_in(key)] if isinstance(value, dict) and not concerns else []
@@ -83,9 +85,9 @@ class CloudResolver(DryRunParticipant):
         cdk8s asks about an object's metadata by itself, then again as a part of the object; and in the midst of a
         workload about that of its pods.
         """
-        path = obj.node.path
-        if whole is not None or path != self._path:
-            self._whole, self._path = whole or {}, path
+        written = reference(obj)
+        if whole or written != self._written:
+            self._whole, self._written = whole or {}, written
         self._object, self._above = (whole, ()) if whole else ({"kind": obj.kind}, ("metadata",))
 
     @abstractmethod
@@ -184,7 +186,7 @@ def _asked(context: cdk8s.ResolutionContext) -> tuple[Any, str]:
     All resolvers of an app get the same context, and reading a value from it costs a message to Node.js.
     """
     global _LAST  # noqa: PLW0603 (jsii itself has one process for all)
-    question = context.__jsii_ref__.ref
+    question = reference(context)
     if _LAST[1] != question:
         _LAST = context.value, question
     return _LAST
