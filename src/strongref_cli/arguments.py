@@ -78,11 +78,11 @@ def _trust(commands: Commands) -> None:
         commands,
         "trust",
         "let another account export values into this account",
-        epilog="It deploys a stack with one role, in one region. The role is valid in all regions.",
+        epilog="It deploys a role for all regions. Exports of this version do not use it yet.",
     )
     trust.add_argument("producer", metavar="PRODUCER", help="the ID of that account")
     what = trust.add_mutually_exclusive_group()
-    add_flag(what, "--remove", "no longer: delete the stack")
+    add_flag(what, "--remove", "delete its stack again")
     add_flag(what, "--template", "only print the template")
     repeatable(trust, "--parameter", "a parameter of the template", metavar="NAME=VALUE")
     add_options(trust, add_region, add_profile, add_yes, add_output, run="install.trust:trust_account")
