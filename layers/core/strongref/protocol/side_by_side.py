@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from strongref.contract.names import Site
     from strongref.protocol.ports import Store
 
 T = TypeVar("T")
@@ -51,15 +52,15 @@ class Work(NamedTuple):
 
 
 def carry_out(works: Iterable[Work]) -> None:
-    """Carry out several works, one step of each at the same time: each region has quotas of its own."""
+    """Carry out several works, one step of each at the same time: each site has quotas of its own."""
     going = list(works)
     while going:
-        step: dict[str, list[Callable[[], object]]] = {}
+        step: dict[Site, list[Callable[[], object]]] = {}
         left = []
         for work in going:
             calls = next(work.steps, None)
             if calls is not None:
-                step.setdefault(work.store.region, []).extend(calls)
+                step.setdefault(work.store.site, []).extend(calls)
                 left.append(work)
         if step:
             left[0].store.side_by_side(list(step.values()))
