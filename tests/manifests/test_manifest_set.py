@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strongref.contract.names import Site
 from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
@@ -282,7 +283,7 @@ def test_a_set_gives_way_to_an_exporter_at_work(world: World) -> None:
 
     ports = world.set().ports
     behind_fences(
-        ports, world.cloud.clock, [(US, CLUSTER)], FenceHolder("Exports", "Exports of stack network"), meanwhile
+        ports, world.cloud.clock, [(Site(US), CLUSTER)], FenceHolder("Exports", "Exports of stack network"), meanwhile
     )
     assert store.under(SHOP.ledger) == {}
     assert world.claims("A") == []

@@ -142,7 +142,7 @@ def test_the_places_of_a_region_that_is_out_of_reach_are_left_out_alone() -> Non
     places = World(ROLLING_BACK).places()
     places.go_on_without(out())
     assert [each.site.region for each in places.visited] == [US]
-    assert [each.region for each, _ in places.unreached] == [AP]
+    assert [each.site.region for each, _ in places.unreached] == [AP]
 
 
 @pytest.mark.parametrize("error", [out(EU), StoreError("PutParameter", "ValidationException", "name", AP)])
@@ -179,7 +179,7 @@ def test_a_rollback_needs_no_fence_where_all_is_right(stored: str | None, fence:
 def test_only_a_rollback_goes_by_what_can_be_read() -> None:
     places = World(DELETING).places(DELETE)
     places.go_on_without(out())
-    assert [each.region for each, _ in places.unreached] == [AP]
+    assert [each.site.region for each, _ in places.unreached] == [AP]
 
 
 # -- what is noted about them ------------------------------------------------------------------------------------------

@@ -439,7 +439,7 @@ class LateAnswers:
 READERS: dict[str, Callable[[LateAnswers], object]] = {
     "an import": lambda store: store.delete([] if live_fence(cast("Store", store), SCOPE, store.clock) else ["x"]),
     "a change": lambda store: OwnFence.of(
-        replace(World().ports(), stores=lambda *_: cast("Store", store)), REGION, SCOPE, OTHER
+        replace(World().ports(), stores=lambda *_: cast("Store", store)), Site(REGION), SCOPE, OTHER
     ).others(store.clock, at_first=True),
     "the janitor": lambda store: list(
         Janitor(World().ports(), REGION, "1")._expired(cast("Store", store), store.clock)

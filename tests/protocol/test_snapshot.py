@@ -68,6 +68,8 @@ class Scope:
     def info(self, _stack: str) -> None:
         """No stack is being deleted."""
 
+    site = Site(HERE)
+
     def side_by_side(self, queues: Any) -> Any:
         return in_turn(queues)
 
@@ -90,7 +92,7 @@ def snapshot(
 
 def failed(region: str = HERE, **given: Value | str) -> ExportRequest:
     """What the update asked for that is rolled back."""
-    return ExportRequest((region,), SCOPE, values(**given), OnChange.REFUSE, "", "")
+    return ExportRequest((Site(region),), SCOPE, values(**given), OnChange.REFUSE, "", "")
 
 
 LOCKED = StoredExports(values(A="1"), record(A="1"), unreadable=True, why=WHY)
