@@ -75,7 +75,7 @@ def user(aws: Aws, name: str) -> tuple[str, ...]:
 
 def trust(aws: Aws, producer: str, *options: str) -> None:
     command = [COMMAND, "trust", producer, "--yes", *options]
-    subprocess.run(command, env=aws.emulator.env(aws.account, EU), check=True)  # noqa: S603
+    subprocess.run(command, env=aws.emulator.env(aws.account, EU), capture_output=True, text=True, check=True)  # noqa: S603
 
 
 @dataclass(frozen=True)
@@ -270,3 +270,16 @@ def test_without_the_stack_sessions_end_and_what_was_published_stays(world: Worl
         ssm.put_parameter(Name=value, **STRING, Overwrite=True)
     refused("AccessDenied", assumed, sts, writer)
     assert world.b.values(US, "/")[value] == "x"
+
+
+def test_a_role_of_that_name_is_not_taken_over(world: World) -> None:
+    name = WRITER.rpartition("/")[2].replace(A, C)
+    document = policy("sts:AssumeRole", Principal={"AWS": B})
+    world.b.client("iam", US).create_role(RoleName=name, AssumeRolePolicyDocument=document)
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        trust(world.b, C)
+    assert caught.value.stderr.startswith(f"strongref: The role {name} exists already. Did strongref trust create it ")
+    assert not world.b.status(f"strongref-trust-{C}", EU)
+    assert world.b.client("iam", US).get_role(RoleName=name)["Role"]["AssumeRolePolicyDocument"] == json.loads(document)
+    with pytest.raises(subprocess.CalledProcessError):
+        trust(world.b, A, "--region", US)  # since the stack is in the other one

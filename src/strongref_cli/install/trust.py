@@ -10,16 +10,7 @@ from strongref_cli.install.apply import deploy, preview, remove
 from strongref_cli.install.commands import given_parameters
 from strongref_cli.install.errors import InstallError
 from strongref_cli.install.packaging import declared_parameters
-from strongref_cli.install.plan import (
-    IN_REVIEW,
-    TRUST,
-    Action,
-    Found,
-    RegionOutcome,
-    RegionResult,
-    Wanted,
-    plan_install,
-)
+from strongref_cli.install.plan import IN_REVIEW, TRUST, Found, RegionOutcome, RegionResult, Wanted, plan_install
 from strongref_cli.install.removal import plan_removal
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, put_out, show
@@ -52,22 +43,15 @@ def trust_account(args: argparse.Namespace, session: ToolSession) -> int:
     declared = declared_parameters(template)
     options = {name: each for name, each in declared.items() if name != _PRODUCER}
     given = given_parameters(args.parameter, options, "the trust")
-    own = session.accounts(region, None).own
-    if producer == own:
+    if producer == session.accounts(region, None).own:
         raise UsageError(f"{producer} is this account itself, which needs no trust")
     stacks = RegionStacks.of(session, region)
     found = _find(stacks, producer)
     if args.remove:
         outcome = _removed(found, stacks, producer, yes=args.yes)
     else:
-        wanted = Wanted(
-            TRUST + producer,
-            None,
-            tuple(declared),
-            {_PRODUCER: producer, **given},
-            protected=False,
-            removal=f"strongref trust {producer} --remove",
-        )
+        removal, parameters = f"strongref trust {producer} --remove", {**given, _PRODUCER: producer}
+        wanted = Wanted(TRUST + producer, None, tuple(declared), parameters, protected=False, removal=removal)
         outcome = _deployed(found, stacks, wanted, template, yes=args.yes)
     show(_report(producer, outcome), args)
     return 0
@@ -92,13 +76,13 @@ def _deployed(found: Found, stacks: RegionStacks, wanted: Wanted, template: str,
             raise InstallError(plan.reason)
         return outcome
     what = f"Let account {producer} export values into this account"
-    ask(f"{what}?" if plan.action is Action.CREATE else f"{what} with changes ({'; '.join(plan.changes)})?", yes=yes)
+    ask(f"{what}{' with changes' if plan.changes else ''}? {'; '.join(plan.changes)}".rstrip(), yes=yes)
     try:
         with progress(f"Trusting {producer}") as step:
             body = {"TemplateBody": template, "Capabilities": _CAPABILITIES}
             return RegionOutcome(found.region, deploy(plan, body, stacks, step), details=plan.changes)
     except InstallError as error:
-        if plan.action is not Action.CREATE or not any(each in error.problem for each in _EXISTS):
+        if plan.changes or not any(each in error.problem for each in _EXISTS):
             raise
         problem = f"The role {ROLE}{producer} exists already. Did strongref trust create it in another region?"
         raise InstallError(f"{problem} Then give that --region. Otherwise delete the role first.") from None
