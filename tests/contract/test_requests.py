@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from strongref.contract.names import Site
 from strongref.arns import partition_of
-from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Producer, StackArn
+from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Producer, Site, StackArn
 from strongref.contract.requests import ExportRequest, ImportRequest, OnChange, Strength
 from strongref.errors import BadRequestError
 from tests.support.builders import ACCOUNT, NETWORK, WEB, items, secure, values

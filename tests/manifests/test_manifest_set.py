@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.contract.names import Site
-from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
+from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer, Site
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import behind_fences

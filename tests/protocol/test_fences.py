@@ -413,7 +413,7 @@ def test_the_fences_of_one_region_are_one_queue_however_many_there_are() -> None
     scopes = [replace(SCOPE, consumer=f"web{number}") for number in range(3)]
     sites = [(Site(region), scope) for scope in scopes for region in (REGION, "eu-west-1")]
     fenced = behind_fences(replace(ports, stores=stores), FakeClock(), sites, OTHER, lambda found: found)
-    assert [each.store.region for each in fenced] == [region for region, _ in sites]
+    assert [each.store.region for each in fenced] == [site.region for site, _ in sites]
     assert max(asked) == [3, 3]
     assert max(map(len, asked)) == 2
 

@@ -68,7 +68,7 @@ class Scope:
     def info(self, _stack: str) -> None:
         """No stack is being deleted."""
 
-    site = Site(HERE)
+    account = ""
 
     def side_by_side(self, queues: Any) -> Any:
         return in_turn(queues)

@@ -11,6 +11,8 @@ from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from strongref.contract.names import Site
+
 
 @dataclass(frozen=True, slots=True)
 class InUse:
@@ -84,26 +86,38 @@ class OutOfReachError(StrongRefError):
     """A place that cannot be reached may have values that somebody imports."""
 
     counted = ErrorMetric.REJECTED
-    region: str
+    site: Site
     stack: str  # the producer's name
     home: str  # and its region
     why: StrongRefError
     sentence = (
-        "{region} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
-        "{why:400} Restore the access and repeat this. If the region is gone for good, run strongref forget "
-        "{region} --stack {stack} --region {home}. Nothing was changed there."
+        "{_where} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
+        "{why:400} Restore the access and repeat this. If {_gone} is gone for good, run strongref forget "
+        "{_gone} --stack {stack} --region {home}. Nothing was changed there."
     )
+
+    @property
+    def _where(self) -> str:
+        return str(self.site)
+
+    @property
+    def _gone(self) -> str:
+        return self.site.account or self.site.region
 
 
 class PassedOverError(StrongRefError):
     """A rollback or a deletion passed over a region that cannot be reached."""
 
-    region: str
+    site: Site
     why: StrongRefError
     sentence = (
-        "{region} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
+        "{_where} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
         "needs it again. So does one that drops it, if values were exported there, until strongref forget gives it up."
     )
+
+    @property
+    def _where(self) -> str:
+        return str(self.site)
 
 
 class ForeignParameterError(StrongRefError):

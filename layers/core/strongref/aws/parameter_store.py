@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref import errors
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.aws.settings import KMS_KEY, Settings, from_environment, with_parameter_tags
-from strongref.contract.names import Site
 from strongref.contract.values import Parameter, ParameterType
 from strongref.protocol.ports import BATCH, SideBySide
 from strongref.protocol.side_by_side import call_all, in_turn
@@ -73,10 +72,6 @@ class SsmStore:
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
     side_by_side: SideBySide = in_turn
     account: str = ""  # as in `Stores`
-
-    @property
-    def site(self) -> Site:
-        return Site(self.region, self.account)
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found = call_all(self, [partial(self._get, batch) for batch in _batches(names)])
@@ -190,7 +185,7 @@ class SsmStore:
             return None
 
     def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:
-        caller = RetryingCaller(str(self.site), self.limiter, self.clock, self.jitter)
+        caller = RetryingCaller(f"{self.account}{self.region}", self.limiter, self.clock, self.jitter)
         try:
             return caller.call(action, function, **request)
         except CallFailedError as error:

@@ -85,7 +85,7 @@ def client_for(client_in: Callable[[str], C], region: str) -> C:
 class RetryingCaller:
     """Makes the calls in one site: within the rate limits, with retries, until the clock's deadline."""
 
-    region: str  # or another account's, as the text of its `names.Site`: each has quotas of its own
+    region: str  # after an account, if it is another one: each has quotas of its own
     limiter: RateLimiter  # shared by all callers of the process
     clock: Clock  # time, and how much of it is left
     jitter: Callable[[], float] = random.random  # a random number from 0 to 1: the share of the longest pause to wait

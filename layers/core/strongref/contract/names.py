@@ -104,7 +104,7 @@ class Site(NamedTuple):
     account: str = ""  # empty for the stack's own, whose functions these are
 
     def __str__(self) -> str:
-        return f"{self.account}/{self.region}" if self.account else self.region
+        return f"{self.region} of account {self.account}" if self.account else self.region
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -58,21 +58,17 @@ class Strength(StrEnum):
     WEAK = "weak"
 
 
-def _several(prop: str, given: object, parse: Callable[[str, object], str], what: str) -> tuple[str, ...]:
-    """One of something, or a list of them, each of which counts once."""
-    if not isinstance(given, list):
-        return (parse(prop, given),)
-    if not given:
-        raise BadRequestError(prop, f"must name {what}, got an empty list; leave it out for the stack's own")
-    return tuple(dict.fromkeys(parse(f"{prop}[{number}]", item) for number, item in enumerate(given)))
+def _several(parse: Callable[[str, object], str], what: str) -> Callable[[str, object], tuple[str, ...]]:
+    """A parser of one of something, or a list of them, each of which counts once."""
 
+    def parse_all(prop: str, given: object) -> tuple[str, ...]:
+        if not isinstance(given, list):
+            return (parse(prop, given),)
+        if not given:
+            raise BadRequestError(prop, f"must name {what}, got an empty list; leave it out for the stack's own")
+        return tuple(dict.fromkeys(parse(f"{prop}[{number}]", item) for number, item in enumerate(given)))
 
-def _regions(prop: str, given: object) -> tuple[str, ...]:
-    return _several(prop, given, parse_region, "a region")
-
-
-def _accounts(prop: str, given: object) -> tuple[str, ...]:
-    return _several(prop, given, parse_account, "an account")
+    return parse_all
 
 
 def _names(prop: str, given: object) -> tuple[str, ...]:
@@ -83,8 +79,8 @@ def _names(prop: str, given: object) -> tuple[str, ...]:
 
 
 EXPORT_PROPERTIES: Table = {
-    "Region": Property(_regions),
-    "Account": Property(_accounts),
+    "Region": Property(_several(parse_region, "a region")),
+    "Account": Property(_several(parse_account, "an account")),
     "Consumer": Property(parse_label, SHARED),
     "OnChange": Property(choice(OnChange), OnChange.REFUSE),
     "Hold": Property(parse_export_name, ""),

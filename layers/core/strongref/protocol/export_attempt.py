@@ -112,7 +112,7 @@ class ExportAttempt:
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
         passed = {at.site: error for at, error in self.places.unreached if not at.is_residual}
-        texts = [str(PassedOverError(str(site), why)) for site, why in passed.items()]
+        texts = [str(PassedOverError(site, why)) for site, why in passed.items()]
         if texts:
             self.ports.notify(notices.of_export(NoticeType.PLACE_PASSED_OVER, self.event, [], " ".join(texts)))
         return texts
@@ -144,7 +144,7 @@ class ExportAttempt:
 
         def read() -> list[Snapshot]:
             at = [FencedStore(self.ports.at(each.site, self.clock), self.clock) for each in self.places.visited]
-            others = {each.store.region for each in at if not each.store.site.account}
+            others = {each.store.region for each in at if not each.store.account}
             others -= {self.event.stack_arn.region}  # It is where this runs.
             looks = [partial(self._is_installed, region) for region in others if self.ports.sees_installations]
             return call_beside(at[0].store, partial(self._read, at, self.clock), *looks)

@@ -132,13 +132,13 @@ class IndexTender:
             is_same = now.wrote.get(place) == entry.wrote.get(place)
             if not (same_rest and is_same) or place not in self._wrong(name, now, info):
                 return None
-            if self.repairs and info is None:
+            if self.repairs and place == NOWHERE:
                 index.remove_all()
             elif self.repairs:
                 index.remove([place])
             return FindingType.INDEX_ENTRY
 
-        named = entry.places if first is None else entry.places & {place}
+        named = entry.places if place == NOWHERE else entry.places & {place}
         fenced = sorted(each for each in named if each.account == self.account) if self.repairs else []
         while fenced:
             sites = [(Site(each.region), self._scope(name, each)) for each in fenced]

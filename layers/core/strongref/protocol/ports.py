@@ -48,11 +48,8 @@ class Store(Protocol):
     """
 
     region: str
+    account: str  # empty for the function's own
     side_by_side: SideBySide  # makes calls that do not depend on each other, of this store and of others
-
-    @property
-    def site(self) -> Site:
-        """Where it is."""
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         """The existing parameters among these names, by name (GetParameters, 10 per call)."""

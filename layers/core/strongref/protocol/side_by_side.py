@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from strongref.contract.names import Site
     from strongref.protocol.ports import Store
 
 T = TypeVar("T")
@@ -55,12 +54,12 @@ def carry_out(works: Iterable[Work]) -> None:
     """Carry out several works, one step of each at the same time: each site has quotas of its own."""
     going = list(works)
     while going:
-        step: dict[Site, list[Callable[[], object]]] = {}
+        step: dict[tuple[str, str], list[Callable[[], object]]] = {}
         left = []
         for work in going:
             calls = next(work.steps, None)
             if calls is not None:
-                step.setdefault(work.store.site, []).extend(calls)
+                step.setdefault((work.store.account, work.store.region), []).extend(calls)
                 left.append(work)
         if step:
             left[0].store.side_by_side(list(step.values()))
