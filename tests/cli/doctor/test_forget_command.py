@@ -10,7 +10,7 @@ import pytest
 
 from strongref.contract.index import DENIED, FORGOTTEN, INDEX, encode_place
 from strongref.contract.releases import RELEASES, Release
-from tests.support.builders import stack_arn
+from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.doctor import EU, US, findings
 from tests.support.schemas import validate
 
@@ -55,6 +55,21 @@ def test_what_is_left_of_a_former_stack_of_that_name_gets_no_mark(run: Run, acco
     found = account.everything(EU)
     stacks = [json.loads(found[name][0]["Value"])["stack"] for name in (place, f"{place}/{FORGOTTEN}")]
     assert stacks[0] == stacks[1]
+
+
+def test_the_places_in_another_account_are_marked_as_given_up(run: Run, account: Account) -> None:
+    name = next(name for name in account.everything(EU) if name.startswith(f"{INDEX}/network/") and US in name)
+    place = name.replace(f"/{ACCOUNT}/", "/222222222222/")
+    text = account.everything(EU)[name][0]["Value"]
+    account.ssm(EU).put_parameter(Name=place, Type="String", Value=text)
+    forget = ("forget", "222222222222", "--stack", "network", "--region", EU)
+    status, document, _ = run(*forget, "--dry-run", "--output", "json")
+    validate("forget", found := json.loads(document))
+    assert (found["account"], found["region"], found["reached"]) == ("222222222222", None, False)
+    assert run(*forget, "--yes")[0] == 0
+    assert [each for each in account.everything(EU) if each.endswith(FORGOTTEN)] == [f"{place}/{FORGOTTEN}"]
+    _, _, err = run("forget", "333333333333", "--stack", "network", "--region", EU, "--yes")
+    assert err.endswith("does not export to 333333333333; it exports to 222222222222, us-east-1\n")
 
 
 def test_a_region_that_the_stack_does_not_export_to_is_named(run: Run, account: Account) -> None:  # noqa: ARG001
