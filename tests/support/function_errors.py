@@ -8,7 +8,7 @@ from strongref import errors, refusals
 from strongref.aws import errors as api_errors
 from strongref.aws.accounts import writer_role
 from strongref.aws.cloud_control import Resource
-from strongref.contract.names import Site, StackArn
+from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest
 from strongref.contract.response import ResponseTooLargeError
 from strongref.lookup import errors as lookup_errors
@@ -71,8 +71,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "record-left": lambda: refusals.RecordLeftError(
         errors.UndecryptableError("GetParameters", "InvalidKeyId", f"{SCOPE.path('records')}/Exports.1", US)
     ),
-    "out-of-reach": lambda: refusals.OutOfReachError(Site(US), "network", EU, NOT_ENABLED),
-    "passed-over": lambda: refusals.PassedOverError(Site(US), NOT_ENABLED),
+    "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, NOT_ENABLED),
+    "passed-over": lambda: refusals.PassedOverError(US, NOT_ENABLED),
     "account-not-listed": lambda: errors.AccountNotListedError(
         "AssumeRole", "AccessDenied", "", US, account="333333333333", listed=("222222222222",)
     ),

@@ -108,6 +108,11 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
+def where_text(region: str, account: str) -> str:
+    """A region, with the account if it is another one."""
+    return f"{region} of account {account}" if account else region
+
+
 def _after(action: str, code: str) -> str:
     """The next step after a failed call, to append to a sentence; empty if the code says nothing about it."""
     from strongref.next_steps import next_step  # noqa: PLC0415 (a function starts faster without the table)
@@ -138,7 +143,7 @@ class StoreError(ServiceError):
 
     @property
     def _where(self) -> str:
-        return f"{self.region} of account {self.account}" if self.account else self.region
+        return where_text(self.region, self.account)
 
 
 class AccessDeniedError(StoreError):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import ErrorMetric, StrongRefError, where_text
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from strongref.contract.names import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,11 @@ class OutOfReachError(StrongRefError):
     """A place that cannot be reached may have values that somebody imports."""
 
     counted = ErrorMetric.REJECTED
-    site: Site
+    region: str
     stack: str  # the producer's name
     home: str  # and its region
     why: StrongRefError
+    account: str = field(default="", kw_only=True)  # empty for the stack's own
     sentence = (
         "{_where} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
         "{why:400} Restore the access and repeat this. If {_gone} is gone for good, run strongref forget "
@@ -98,18 +97,19 @@ class OutOfReachError(StrongRefError):
 
     @property
     def _where(self) -> str:
-        return str(self.site)
+        return where_text(self.region, self.account)
 
     @property
     def _gone(self) -> str:
-        return self.site.account or self.site.region
+        return self.account or self.region
 
 
 class PassedOverError(StrongRefError):
     """A rollback or a deletion passed over a region that cannot be reached."""
 
-    site: Site
+    region: str
     why: StrongRefError
+    account: str = field(default="", kw_only=True)  # empty for the stack's own
     sentence = (
         "{_where} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
         "needs it again. So does one that drops it, if values were exported there, until strongref forget gives it up."
@@ -117,7 +117,7 @@ class PassedOverError(StrongRefError):
 
     @property
     def _where(self) -> str:
-        return str(self.site)
+        return where_text(self.region, self.account)
 
 
 class ForeignParameterError(StrongRefError):

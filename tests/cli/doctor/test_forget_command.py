@@ -61,9 +61,9 @@ def test_the_places_in_another_account_are_marked_as_given_up(run: Run, account:
     name = next(name for name in account.everything(EU) if name.startswith(f"{INDEX}/network/") and US in name)
     place = name.replace(f"/{ACCOUNT}/", "/222222222222/")
     text = account.everything(EU)[name][0]["Value"]
-    account.ssm(EU).put_parameter(Name=place, Type="String", Value=text)
+    account.ssm(EU).put_parameter(Name=place, Type="String", Value=text, Overwrite=True)
     forget = ("forget", "222222222222", "--stack", "network", "--region", EU)
-    status, document, _ = run(*forget, "--dry-run", "--output", "json")
+    _, document, _ = run(*forget, "--dry-run", "--output", "json")
     validate("forget", found := json.loads(document))
     assert (found["account"], found["region"], found["reached"]) == ("222222222222", None, False)
     assert run(*forget, "--yes")[0] == 0

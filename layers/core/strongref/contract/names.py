@@ -18,7 +18,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, NewType
 
 from strongref.arns import Arn
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, where_text
 from strongref.text import MANIFEST_SET
 
 Key = NewType("Key", str)
@@ -104,7 +104,7 @@ class Site(NamedTuple):
     account: str = ""  # empty for the stack's own, whose functions these are
 
     def __str__(self) -> str:
-        return f"{self.region} of account {self.account}" if self.account else self.region
+        return where_text(self.region, self.account)
 
 
 @dataclass(frozen=True, slots=True, order=True)

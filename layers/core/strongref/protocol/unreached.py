@@ -99,7 +99,7 @@ class EventPlaces:
             if not may_pass_over(phase, at, entry):
                 self._note_denied(phase, [each for each, _ in self.unreached])
                 producer = at.scope.producer
-                raise OutOfReachError(at.site, producer.stack, producer.region, error)
+                raise OutOfReachError(at.site.region, producer.stack, producer.region, error, account=at.site.account)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
