@@ -74,7 +74,7 @@ unit: setup ## All tests without deployments, thoroughly; fails below 95 % cover
 e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal tests/e2e
 
-deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|12 min
+deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|25 min
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
 
 largest: setup ## The largest explorations where reads lag; needs several GB of memory|15 min

@@ -44,6 +44,8 @@ class CloudResolver(DryRunParticipant):
     _run: AppRun | None = None
     _object: Json = None  # what is being written, or its kind alone
     _above: tuple[str, ...] = ()  # what leads to that in the object
+    _path: str = ""  # of the object
+    _whole: dict[str, Json] = {}  # noqa: RUF012 (it is replaced, not changed)
 
     def resolve(self, context: cdk8s.ResolutionContext) -> None:
         """Replace a value that holds tokens of this resolver.
@@ -58,8 +60,10 @@ class CloudResolver(DryRunParticipant):
         starts = not context.key and isinstance(value, dict) and value.keys() >= {"apiVersion", "kind", "metadata"}
         if run is None or starts:
             run = self._run = AppRun.of(context.obj, self, question if starts else None)
-        if not context.key:  # cdk8s asks about an object's metadata by itself, and then again as a part of the object
-            self._object, self._above = (value, ()) if starts else ({"kind": context.obj.kind}, ("metadata",))
+        if starts or not context.key:
+            self._begin(context.obj, value if starts else None)
+        if context.key and context.key[0] in self._whole:
+            self._object, self._above = self._whole, ()
         concerns = self.concerns(value)
         keys = [key for key in value if self.token_in(key)] if isinstance(value, dict) and not concerns else []
         if not concerns and not keys:
@@ -72,6 +76,17 @@ class CloudResolver(DryRunParticipant):
         for key in keys:
             error = TokenInKeyError(str(self.token_in(key)))
             run.fail(FieldPath(at.construct, (*at.key, key)), key, error, context.obj)
+
+    def _begin(self, obj: cdk8s.ApiObject, whole: dict[str, Json] | None) -> None:
+        """Note what is asked about: a whole object, or metadata.
+
+        cdk8s asks about an object's metadata by itself, then again as a part of the object; and in the midst of a
+        workload about that of its pods.
+        """
+        path = obj.node.path
+        if whole is not None or path != self._path:
+            self._whole, self._path = whole or {}, path
+        self._object, self._above = (whole, ()) if whole else ({"kind": obj.kind}, ("metadata",))
 
     @abstractmethod
     def concerns(self, value: object) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import aws_cdk as cdk
 import boto3
 import cdk8s
+import cdk8s_plus_31 as kplus
 import pytest
 from aws_cdk import aws_s3 as s3
 from cdk8s_plus_31 import k8s
@@ -116,6 +117,17 @@ def test_the_metadata_and_the_items_of_a_list_are_places_of_their_own(tmp_path: 
     made.annotated("A", {"evil": "${env:EVIL}"})
     (written,) = made.written()
     assert written["metadata"]["annotations"] == {"evil": EVIL}
+
+
+def test_the_metadata_of_a_workload_s_pods_is_asked_about_in_its_midst() -> None:
+    """What follows it is the workload's again."""
+    made = Manifests(TokenResolver("ssm", tf=[str(STATE)]))
+    port = kplus.EnvValue.from_value("${tf:output.database.port}")
+    container = kplus.ContainerProps(image="${ssm:/site/name}", env_variables={"PORT": port})
+    kplus.Deployment(made.chart, "D", containers=[container])
+    text = failing(made)
+    assert "Manifest/D/Resource, spec.template.spec.containers[0].env[0].value: ${tf:output.database.port} is a" in text
+    assert "where Kubernetes takes only text" in text
 
 
 def test_a_sensitive_value_of_terraform_s_is_allowed_by_its_address() -> None:
