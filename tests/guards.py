@@ -1495,7 +1495,7 @@ GUARDS = (
         name="that an update which was denied writes nothing any more",
         file="layers/core/strongref/protocol/unreached.py",
         function="EventPlaces.name",
-        find="any(_1 for _2 in _3)",
+        find="any(entry.denied[at].request_id == _1 for at in denied)",
         instead="False",
         tests=("tests/protocol/test_out_of_reach.py",),
         must_fail=("test_an_update_that_was_denied_writes_nothing_while_the_rollback_passes_over_the_region",),

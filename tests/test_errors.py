@@ -121,6 +121,8 @@ NOT_SHOWN = {
     ("OutOfTimeError", "code"),
     ("StandardTierError", "action"),
     ("StandardTierError", "code"),
+    ("RoleDeniedError", "region"),
+    *(("AccountNotListedError", name) for name in ("action", "code", "region")),
 }
 """Data of a base class that does not matter for these."""
 

@@ -34,6 +34,7 @@ SECRET = "the value itself"
 
 ANSWERS = {
     ("AddTagsToResource", "TooManyTagsError"): "an error of its own",
+    ("AssumeRole", ""): "RoleDeniedError says what to do about all of them",
     ("Invoke", ""): "ReinvokeError says what to do about all of them",
     ("PutParameter", "ParameterAlreadyExists"): "part of the protocol",
     ("", "AlreadyExistsException"): "the same for hold stacks; Cloud Control uses it for creations only",

@@ -42,6 +42,7 @@ CALLS = {
         "PutParameter",
         "RemoveTagsFromResource",
     ),
+    "sts": ("AssumeRole",),
 }
 """Those of the functions, by service, in botocore's words. The command, which starts seldom, has all of botocore."""
 

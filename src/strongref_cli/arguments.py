@@ -172,11 +172,13 @@ def _forget(commands: Commands) -> None:
     forget = add_command(
         commands,
         "forget",
-        "give up a region that a stack exports to, and that is out of reach",
-        epilog="Then the stack can drop the region, or be deleted, without it. The command stores who did that, and "
-        "when, for 90 days. While the function reaches the region, the mark does not count.",
+        "give up a region or an account that a stack exports to, and that is out of reach",
+        epilog="Then the stack can drop it, or be deleted, without it. The command stores who did that, and "
+        "when, for 90 days. While the function reaches it, the mark does not count.",
     )
-    forget.add_argument("gone", metavar="REGION", help="the region that is out of reach")
+    forget.add_argument(
+        "gone", metavar="REGION|ACCOUNT", help="the region, or the ID of the other account, that is out of reach"
+    )
     forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
     add_region(forget, "the region of the stack")
     add_options(forget, add_profile, add_dry_run, add_yes, add_output, run="doctor.forget_command:forget_region")

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.contract.format import check_format
-from strongref.contract.names import ExportScope, Key, ManifestSet, claim_tag
+from strongref.contract.names import ExportScope, Key, ManifestSet, Site, claim_tag
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
@@ -165,7 +165,7 @@ class ManifestSetClaims:
         def busy(other: Fence) -> ManifestSetBusyError:
             return ManifestSetBusyError(self.manifests.name, str(other))
 
-        sites = [(self.region, self.manifests.scope(self.region))]
+        sites = [(Site(self.region), self.manifests.scope(self.region))]
         return behind_fences(self.ports, self.clock, sites, self._holder, at, busy=busy)
 
     @property

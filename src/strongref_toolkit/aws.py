@@ -7,12 +7,11 @@ from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from boto3.session import Session
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from strongref.arns import Arn
-from strongref.aws.clients import Clients
+from strongref.aws.accounts import assumed
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.memo import Memo
@@ -22,6 +21,7 @@ from strongref_toolkit import errors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from strongref.aws.clients import Clients
     from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
     from strongref.untyped import Untyped
@@ -74,13 +74,10 @@ class Accounts:
         arn = Arn.parse(role)
         if not arn or (arn.service, arn.account, arn.resource_type) != ("iam", account, "role"):
             raise errors.NoWayInError(account, role)
-        assume = self._own.sts(self._sts).assume_role
         try:
-            given = self._caller.call("AssumeRole", assume, RoleArn=role, RoleSessionName="strongref")["Credentials"]
+            return assumed(self._own, self._caller, self._sts, role, "strongref")
         except CallFailedError as error:
             raise errors.NoWayInError(account, role, error.code) from None
-        session = Session(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
-        return Clients(session, self._own.watch)
 
 
 class Where(NamedTuple):

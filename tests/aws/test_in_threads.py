@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from strongref.aws.in_threads import in_threads
+from strongref.aws.in_threads import MOST, in_threads
 from strongref.aws.rate_limit import IN_FLIGHT
 
 SECONDS = 60
@@ -28,10 +28,11 @@ def test_one_call_needs_no_thread() -> None:
 @pytest.mark.parametrize("regions", [1, 3])
 def test_so_many_calls_of_each_region_are_made_at_the_same_time_and_no_more(regions: int) -> None:
     """Each waits until as many are there as may be; one more would never come."""
-    gates = [threading.Barrier(IN_FLIGHT) for _ in range(regions)]
-    calls = [[partial(gate.wait, SECONDS)] * (2 * IN_FLIGHT) for gate in gates]
+    share = min(IN_FLIGHT, MOST // regions)
+    gates = [threading.Barrier(share) for _ in range(regions)]
+    calls = [[partial(gate.wait, SECONDS)] * (2 * share) for gate in gates]
     found = in_threads(calls)
-    assert [sorted(each) for each in found] == [sorted([*range(IN_FLIGHT)] * 2)] * regions
+    assert [sorted(each) for each in found] == [sorted([*range(share)] * 2)] * regions
     running: list[int] = []
     most: list[int] = []
     lock = threading.Lock()
@@ -45,6 +46,15 @@ def test_so_many_calls_of_each_region_are_made_at_the_same_time_and_no_more(regi
 
     in_threads([[call] * 200])
     assert max(most) <= IN_FLIGHT
+
+
+def test_more_queues_than_threads_are_carried_out() -> None:
+    before = threading.active_count()
+    found: list[list[object]] = in_threads(
+        [[partial(divmod, number, 7), threading.active_count] for number in range(3 * MOST)]
+    )
+    assert [each[0] for each in found] == [divmod(number, 7) for number in range(3 * MOST)]
+    assert max(int(str(each[1])) for each in found) <= before + MOST
 
 
 def test_after_a_failure_calls_in_flight_are_finished_and_no_other_one_begins() -> None:

@@ -20,7 +20,7 @@ from strongref.protocol import lag
 from strongref.protocol.findings import FindingType, Resolution
 from strongref.protocol.verification import EventPendingError
 from strongref.runtime.outbox import DROPPED
-from strongref.runtime.wiring import EVENT_BUS
+from strongref.runtime.wiring import EVENT_BUS, EXPORT_ACCOUNTS
 from tests.support.documents import ROOT, rows
 from tests.support.faults.functions import RETRY_WAITS
 from tests.support.installation import FUNCTIONS, LOG_ACTIONS, RESOURCES, TEMPLATE, WORKING, listed, statements
@@ -374,11 +374,31 @@ SENDERS = ("Exporter", "Janitor")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_functions_that_send_notices_know_the_bus_and_may_use_it_and_no_others(name: str) -> None:
     variables = RESOURCES[name]["Properties"].get("Environment", {}).get("Variables", {})
+    variables = {name: each for name, each in variables.items() if name != EXPORT_ACCOUNTS}
     assert variables == ({EVENT_BUS: {"Ref": "EventBus"}} if name in SENDERS else {})
     policy = RESOURCES["EventBusPolicy"]
     assert policy["Condition"] == "HasEventBus"
     assert policy["Properties"]["Roles"] == [{"Ref": f"{sender}Role"} for sender in SENDERS]
     assert not [each for each in statements(f"{name}Role") if "events:" in str(each["Action"])]
+
+
+def test_the_functions_that_write_to_other_accounts_may_assume_their_roles_and_no_others() -> None:
+    listed = {"Fn::Join": [",", {"Ref": "ExportAccounts"}]}
+    given = {"Fn::If": ["HasExportAccounts", listed, {"Ref": "AWS::NoValue"}]}
+    assert RESOURCES["Exporter"]["Properties"]["Environment"]["Variables"][EXPORT_ACCOUNTS] == given
+    policy = RESOURCES["AccountsPolicy"]
+    assert (policy["Condition"], policy["Properties"]["Roles"]) == (
+        "HasExportAccounts",
+        [{"Ref": "ExporterRole"}, {"Ref": "JanitorRole"}],
+    )
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    text, accounts = statement["Resource"]["Fn::Split"][1]["Fn::Sub"]
+    between = accounts["Accounts"]["Fn::Join"][0]
+    filled = text.replace("${Accounts}", between.join(["222222222222", "333333333333"]))
+    assert filled.split(",") == [
+        f"arn:*:iam::{account}:role/strongref-writer-*" for account in ("222222222222", "333333333333")
+    ]
+    assert statement["Action"] == "sts:AssumeRole"
 
 
 def test_the_permission_is_for_that_bus_alone_and_documented() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer
+from strongref.contract.names import SHARED, ExportScope, Key, ManifestSet, Producer, Site
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.behind_fences import behind_fences
@@ -282,7 +282,7 @@ def test_a_set_gives_way_to_an_exporter_at_work(world: World) -> None:
 
     ports = world.set().ports
     behind_fences(
-        ports, world.cloud.clock, [(US, CLUSTER)], FenceHolder("Exports", "Exports of stack network"), meanwhile
+        ports, world.cloud.clock, [(Site(US), CLUSTER)], FenceHolder("Exports", "Exports of stack network"), meanwhile
     )
     assert store.under(SHOP.ledger) == {}
     assert world.claims("A") == []

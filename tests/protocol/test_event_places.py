@@ -23,7 +23,7 @@ from strongref.contract.index import (
     index_name,
     path_of,
 )
-from strongref.contract.names import Key
+from strongref.contract.names import Key, Site
 from strongref.contract.record import RequestStamp, encode, part_name
 from strongref.errors import AccessDeniedError, InvocationTimeoutError, OutdatedRequestError, StoreError
 from strongref.protocol.export_event import ExportEvent
@@ -128,7 +128,7 @@ def out(region: str = AP) -> StoreError:
 
 
 def at(place: Place, wanted: Mapping[Key, Value] = A, *, residual: bool = False) -> Destination:
-    return Destination(place.region, SCOPE, wanted, is_residual=residual)
+    return Destination(Site(place.region), SCOPE, wanted, is_residual=residual)
 
 
 NO_PLAN = ExportPlan(SCOPE)
@@ -141,8 +141,8 @@ UNSEEN = ExportPlan(SCOPE, unseen=(Delete((KEY,)),))
 def test_the_places_of_a_region_that_is_out_of_reach_are_left_out_alone() -> None:
     places = World(ROLLING_BACK).places()
     places.go_on_without(out())
-    assert [each.region for each in places.visited] == [US]
-    assert [each.region for each, _ in places.unreached] == [AP]
+    assert [each.site.region for each in places.visited] == [US]
+    assert [each.site.region for each, _ in places.unreached] == [AP]
 
 
 @pytest.mark.parametrize("error", [out(EU), StoreError("PutParameter", "ValidationException", "name", AP)])
@@ -179,7 +179,7 @@ def test_a_rollback_needs_no_fence_where_all_is_right(stored: str | None, fence:
 def test_only_a_rollback_goes_by_what_can_be_read() -> None:
     places = World(DELETING).places(DELETE)
     places.go_on_without(out())
-    assert [each.region for each, _ in places.unreached] == [AP]
+    assert [each.site.region for each, _ in places.unreached] == [AP]
 
 
 # -- what is noted about them ------------------------------------------------------------------------------------------

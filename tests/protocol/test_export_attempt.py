@@ -102,7 +102,7 @@ def test_a_creation_that_may_be_given_up_is_looked_at_after_a_wait(
     places, clock = world.places(CREATE), world.cloud.clock
     places.event = replace(places.event, requested=EPOCH - requested * SECOND)
     acting = replace(attempt(places), since=EPOCH - begun * SECOND)
-    fenced = [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited]
+    fenced = [FencedStore(world.cloud.stores(each.site.region, clock), clock) for each in places.visited]
     with pytest.raises(MustWaitError) if waits else nullcontext():
         acting.create_without_waiting(fenced, lambda: (None, False))
     assert bool(world.cloud.values(US)) is not waits
@@ -124,7 +124,7 @@ def test_what_was_written_is_known_from_what_is_read_or_from_before(
         world.export(US, "1", exported, later if exported == FORMER else None)
     places, clock = world.places(CREATE), world.cloud.clock
     acting = replace(attempt(places), may_have_written=before)
-    acting._read([FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited], clock)
+    acting._read([FencedStore(world.cloud.stores(each.site.region, clock), clock) for each in places.visited], clock)
     assert acting.may_have_written is after
 
 
@@ -134,7 +134,7 @@ def test_a_creation_does_not_go_on_without_waiting_where_the_index_names_a_place
     places, clock = world.places(CREATE), world.cloud.clock
     with pytest.raises(MustWaitError):
         attempt(places).create_without_waiting(
-            [FencedStore(world.cloud.stores(each.region, clock), clock) for each in places.visited],
+            [FencedStore(world.cloud.stores(each.site.region, clock), clock) for each in places.visited],
             lambda: (None, False),
         )
     assert world.cloud.values(US) == {}

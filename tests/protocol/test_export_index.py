@@ -155,10 +155,10 @@ def test_only_old_properties_that_were_refused_are_unclear(sent: Event, unclear:
     assert ExportEvent.parse(sent).unclear_regions == unclear
 
 
-def test_another_accounts_places_are_not_visited(cloud: Cloud) -> None:
+def test_another_accounts_places_are_visited(cloud: Cloud) -> None:
     for each in (IN_AP, ELSEWHERE):
         place(cloud, each)
-    assert named(cloud, event(UPDATE, GOOD, GOOD)) == [IN_US, IN_AP]
+    assert named(cloud, event(UPDATE, GOOD, GOOD)) == [IN_US, IN_AP, ELSEWHERE]
 
 
 def deny(cloud: Cloud, region: str, code: str = "AccessDeniedException") -> None:

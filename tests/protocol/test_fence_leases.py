@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.fence import Fence
+from strongref.contract.names import Site
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.behind_fences import FencedStore, FirstLook, behind_fences
@@ -23,7 +24,7 @@ from tests.support.virtual_time import VirtualClock
 if TYPE_CHECKING:
     from strongref.protocol.ports import Ports
 
-SITES = [(REGION, SCOPE)]
+SITES = [(Site(REGION), SCOPE)]
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def world() -> World:
 
 def lease(world: World, lasts: float, reserve: float = 5.0) -> FenceLease:
     clock = VirtualClock.lasting(world.time, lasts)
-    return FenceLease.begin([OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)], clock, reserve)
+    return FenceLease.begin([OwnFence.of(world.ports(), Site(REGION), SCOPE, EXPORTER)], clock, reserve)
 
 
 def lagging(world: World) -> Ports:
@@ -70,7 +71,7 @@ def test_without_a_lag_nobody_sleeps() -> None:
 
 
 def other_fence(world: World) -> None:
-    own = OwnFence.of(world.ports(), REGION, SCOPE, OTHER)
+    own = OwnFence.of(world.ports(), Site(REGION), SCOPE, OTHER)
     clock = VirtualClock.lasting(world.time, 60)
     own.put_up(clock, Fence(OTHER.says, clock.now() + timedelta(seconds=90)))
 

@@ -13,6 +13,7 @@ import pytest
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.fence import IN_FLIGHT, MAX_EXCEPTIONS, Fence, TagScan
+from strongref.contract.names import Site
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import InvocationTimeoutError, OutOfTimeError
 from strongref.protocol.behind_fences import FencedStore, behind_fences
@@ -83,7 +84,7 @@ class World:
         """Work for so long behind a fence, in an invocation that lasts so long."""
         clock = VirtualClock.lasting(self.time, lasts)
         ports = self.ports(patience)
-        behind_fences(ports, clock, [(REGION, SCOPE)], holder, lambda posts: self.work(posts[0], seconds))
+        behind_fences(ports, clock, [(Site(REGION), SCOPE)], holder, lambda posts: self.work(posts[0], seconds))
 
     @property
     def fences(self) -> dict[str, Fence]:
@@ -131,7 +132,7 @@ def test_a_dead_ones_fence_has_fallen_before_anyones_patience_is_at_its_end() ->
     def killed() -> None:
         with pytest.raises(KilledError):
             behind_fences(
-                world.ports(), VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], EXPORTER, lambda _: die()
+                world.ports(), VirtualClock.lasting(world.time, 885), [(Site(REGION), SCOPE)], EXPORTER, lambda _: die()
             )
 
     world.time.run(killed)
@@ -155,7 +156,7 @@ def test_whose_fence_fell_begins_again_behind_a_new_one() -> None:
         posts[0].store.get(["/x"])
 
     clock = VirtualClock.lasting(world.time, 885)
-    world.time.run(lambda: behind_fences(world.ports(), clock, [(REGION, SCOPE)], EXPORTER, work))
+    world.time.run(lambda: behind_fences(world.ports(), clock, [(Site(REGION), SCOPE)], EXPORTER, work))
     assert len(attempts) == 2
     assert world.tokens == 2
 
@@ -172,7 +173,7 @@ def test_whose_time_is_up_leaves_the_fence_with_what_it_looked_at_and_its_succes
 
     def run(work: object, lasts: float) -> None:
         clock = VirtualClock.lasting(world.time, lasts)
-        behind_fences(world.ports(), clock, [(REGION, SCOPE)], EXPORTER, work)  # type: ignore[arg-type]
+        behind_fences(world.ports(), clock, [(Site(REGION), SCOPE)], EXPORTER, work)  # type: ignore[arg-type]
 
     def out_of_time() -> None:
         with pytest.raises(OutOfTimeError):
@@ -208,7 +209,7 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
 
     def out_of_time() -> None:
         with pytest.raises(OutOfTimeError):
-            behind_fences(world.ports(), VirtualClock.lasting(world.time, 20), [(REGION, SCOPE)], EXPORTER, note)
+            behind_fences(world.ports(), VirtualClock.lasting(world.time, 20), [(Site(REGION), SCOPE)], EXPORTER, note)
 
     def note(posts: list[FencedStore]) -> None:
         posts[0].scan.note("A", unclaimed=True)
@@ -220,7 +221,11 @@ def test_what_was_looked_at_for_another_request_does_not_count() -> None:
     clock = VirtualClock.lasting(world.time, 60)
     world.time.run(
         lambda: behind_fences(
-            world.ports(), clock, [(REGION, SCOPE)], rolling_back, lambda posts: needs.append(posts[0].scan.needs("A"))
+            world.ports(),
+            clock,
+            [(Site(REGION), SCOPE)],
+            rolling_back,
+            lambda posts: needs.append(posts[0].scan.needs("A")),
         )
     )
     assert needs == [True]
@@ -240,7 +245,7 @@ def test_of_two_that_would_go_on_with_the_same_work_one_gives_way() -> None:
     def go_on(chance: float) -> None:
         ports = world.ports(60)
         ports = Ports(ports.stores, ports.stacks, Patience(60, 2, lambda: chance), ports.token)
-        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], EXPORTER, work)
+        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(Site(REGION), SCOPE)], EXPORTER, work)
 
     world.time.run(partial(go_on, 0.1), partial(go_on, 0.9))
     assert most == [1, 1]
@@ -263,7 +268,7 @@ def test_however_many_meet_one_after_the_other_has_its_turn(count: int) -> None:
         patience = Patience(PATIENCE.seconds, 2, Random(number).random)  # noqa: S311 (jitter)
         ports = replace(world.ports(), patience=patience, lag=ReadLag(DEFAULT_LAG))
         clock, holder = SlowClock.lasting(world.time, 885), FenceHolder(f"Export{number}", "", "", UNTIL)
-        sites = [(REGION, SCOPE), (REGION, replace(SCOPE, consumer="shop"))]
+        sites = [(Site(REGION), SCOPE), (Site(REGION), replace(SCOPE, consumer="shop"))]
         behind_fences(ports, clock, sites, holder, lambda posts: world.work(posts[0], 2))
 
     world.time.run(*[partial(meet, number) for number in range(count)])
@@ -305,7 +310,7 @@ def test_what_was_left_stays_until_others_see_the_new_fence() -> None:
             ports = replace(world.ports(), lag=ReadLag(lag))
             clock = VirtualClock.lasting(world.time, lasts)
             with pytest.raises((OutOfTimeError, InvocationTimeoutError)):
-                behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, lambda posts: world.work(posts[0], 100))
+                behind_fences(ports, clock, [(Site(REGION), SCOPE)], EXPORTER, lambda posts: world.work(posts[0], 100))
 
         return work
 
@@ -317,13 +322,13 @@ def test_what_was_left_stays_until_others_see_the_new_fence() -> None:
 def test_giving_way_waits_for_no_lag() -> None:
     world = World()
     ports = replace(world.ports(), lag=ReadLag(10))
-    other = OwnFence.of(ports, REGION, SCOPE, FenceHolder("More", "More of stack network"))
+    other = OwnFence.of(ports, Site(REGION), SCOPE, FenceHolder("More", "More of stack network"))
 
     def give_way() -> None:
         clock = VirtualClock.lasting(world.time, 885)
         other.put_up(clock, Fence(other.holder.says, clock.now() + timedelta(seconds=90)))
         with pytest.raises(ChangingError):
-            behind_fences(ports, clock, [(REGION, SCOPE)], replace(EXPORTER, until=None), lambda _: None)
+            behind_fences(ports, clock, [(Site(REGION), SCOPE)], replace(EXPORTER, until=None), lambda _: None)
 
     world.time.run(give_way)
     assert world.time.seconds < 1
@@ -332,7 +337,7 @@ def test_giving_way_waits_for_no_lag() -> None:
 def test_a_list_without_ones_own_fence_is_out_of_date() -> None:
     world = World()
     clock = VirtualClock.lasting(world.time, 885)
-    own = OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)
+    own = OwnFence.of(world.ports(), Site(REGION), SCOPE, EXPORTER)
     found = []
 
     def look() -> None:
@@ -366,7 +371,7 @@ def test_ctrl_c_takes_the_fence_away_unless_a_write_may_still_be_on_its_way(writ
         clock = VirtualClock.lasting(world.time, 885)
         ports = replace(world.ports(), lag=ReadLag(2.0))
         with pytest.raises(KeyboardInterrupt):
-            behind_fences(ports, clock, [(REGION, SCOPE)], EXPORTER, interrupted)
+            behind_fences(ports, clock, [(Site(REGION), SCOPE)], EXPORTER, interrupted)
 
     world.time.run(work)
     assert bool(world.fences) is writes
@@ -379,7 +384,7 @@ def test_who_waits_is_told_for_whom_and_for_how_long_at_most() -> None:
     def wait() -> None:
         world.time.sleep(1)
         ports = replace(world.ports(30), waits=lambda _, fence, left: told.append((fence.held_by, left)))
-        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(REGION, SCOPE)], OTHER, lambda _: None)
+        behind_fences(ports, VirtualClock.lasting(world.time, 885), [(Site(REGION), SCOPE)], OTHER, lambda _: None)
 
     world.time.run(partial(world.behind, 10), wait)
     assert {who for who, _ in told} == {"Exports of stack network"}
@@ -406,9 +411,9 @@ def test_the_fences_of_one_region_are_one_queue_however_many_there_are() -> None
         return store
 
     scopes = [replace(SCOPE, consumer=f"web{number}") for number in range(3)]
-    sites = [(region, scope) for scope in scopes for region in (REGION, "eu-west-1")]
+    sites = [(Site(region), scope) for scope in scopes for region in (REGION, "eu-west-1")]
     fenced = behind_fences(replace(ports, stores=stores), FakeClock(), sites, OTHER, lambda found: found)
-    assert [each.store.region for each in fenced] == [region for region, _ in sites]
+    assert [each.store.region for each in fenced] == [site.region for site, _ in sites]
     assert max(asked) == [3, 3]
     assert max(map(len, asked)) == 2
 
@@ -434,7 +439,7 @@ class LateAnswers:
 READERS: dict[str, Callable[[LateAnswers], object]] = {
     "an import": lambda store: store.delete([] if live_fence(cast("Store", store), SCOPE, store.clock) else ["x"]),
     "a change": lambda store: OwnFence.of(
-        replace(World().ports(), stores=lambda *_: cast("Store", store)), REGION, SCOPE, OTHER
+        replace(World().ports(), stores=lambda *_: cast("Store", store)), Site(REGION), SCOPE, OTHER
     ).others(store.clock, at_first=True),
     "the janitor": lambda store: list(
         Janitor(World().ports(), REGION, "1")._expired(cast("Store", store), store.clock)
@@ -463,7 +468,7 @@ def test_a_fence_is_judged_by_the_earliest_time_at_which_it_may_have_been_read(
 def test_a_fence_that_is_let_expire_stands_no_longer_than_reads_and_clocks_are_off() -> None:
     world, lag = World(), ReadLag(2.0)
     clock = VirtualClock.lasting(world.time, 885)
-    own = OwnFence.of(world.ports(), REGION, SCOPE, EXPORTER)
+    own = OwnFence.of(world.ports(), Site(REGION), SCOPE, EXPORTER)
     store = world.ports().stores(REGION, clock)
     stood: list[float] = []
 
@@ -488,5 +493,5 @@ def test_a_clock_that_is_corrected_meanwhile_does_not_shorten_the_wait() -> None
     ssm = FakeSsm(REGION, clock=clock.now, before_call=lambda *_: setattr(clock, "ahead", clock.ahead + SECOND))
     limiter = RateLimiter(RateLimits())
     ports = replace(World().ports(), stores=lambda *at: SsmStore(ssm.as_client(), at[0], limiter, at[1]), lag=lag)
-    behind_fences(ports, clock, [(REGION, SCOPE)], OTHER, lambda _: None)
+    behind_fences(ports, clock, [(Site(REGION), SCOPE)], OTHER, lambda _: None)
     assert sum(clock.slept) >= lag.before_reading

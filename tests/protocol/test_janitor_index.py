@@ -207,10 +207,12 @@ def test_what_fails_for_another_reason_is_reported(region: str, code: str, actio
     assert world.index
 
 
-def test_another_accounts_places_get_no_fence() -> None:
-    world = World((Place(OTHER_ACCOUNT, AP, "web"),), {})
+def test_another_accounts_places_stay_named_also_without_the_stack() -> None:
+    """Only they say where its values are."""
+    there = Place(OTHER_ACCOUNT, AP, "web")
+    world = World((there, IN_US), {})
     world.cloud.ssm(AP).before_call = lambda *_: pytest.fail("it is called")
-    assert (world.correct(), world.index) == (WRONG, [])
+    assert (world.correct(), world.index) == (WRONG, [path_of(there)])
 
 
 def test_a_record_that_cannot_be_read_may_be_the_exports() -> None:

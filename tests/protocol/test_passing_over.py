@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.index import IndexEntry, Place
+from strongref.contract.names import Site
 from strongref.contract.record import RequestStamp
 from strongref.errors import AccessDeniedError, StoreError, UndecryptableError
 from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
@@ -67,7 +68,7 @@ FORGOTTEN: dict[str, Any] = {"forgotten": frozenset({HERE})}
 def test_a_place_is_passed_over_in_these_phases_alone(
     index: IndexEntry, wanted: Mapping[Key, Value], residual: bool, phases: frozenset[Phase]
 ) -> None:
-    at = Destination(HERE.region, SCOPE, wanted, is_residual=residual)
+    at = Destination(Site(HERE.region), SCOPE, wanted, is_residual=residual)
     assert {phase for phase in Phase if may_pass_over(phase, at, index)} == set(phases)
 
 

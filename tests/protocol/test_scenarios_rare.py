@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import OWNER_TAG, owner_tag
+from strongref.contract.names import OWNER_TAG, Site, owner_tag
 from strongref.contract.requests import ExportRequest, OnChange
 from strongref.contract.response import Response
 from strongref.errors import AccessDeniedError, PartialCreateError, StrongRefError, UnfinishedError
@@ -274,7 +274,7 @@ def test_a_delete_whose_properties_cannot_be_read_needs_no_index() -> None:
 
 
 def test_the_attribute_hold_repeats_what_old_properties_named_and_a_delete_has_no_attributes() -> None:
-    former = ExportRequest((US,), SCOPE, {}, OnChange.REFUSE, "hold", "")
+    former = ExportRequest((Site(US),), SCOPE, {}, OnChange.REFUSE, "hold", "")
     event = ExportEvent(ME, (), Response("id", {"Count": "0"}), former=former)
     assert event.responded([]).data == {"Count": "0", "Hold": "hold"}
     assert not replace(event, response=Response("id")).responded([]).data

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from strongref.contract.names import Site
 from strongref.protocol import fences
 from strongref.protocol.ports import Ports
 from strongref.protocol.side_by_side import Work, call_all, carry_out, in_turn
@@ -123,7 +124,7 @@ def test_of_calls_side_by_side_one_renews_the_fences() -> None:
     cloud = Cloud()
     clock = FakeClock(remaining=600)
     ports = Ports(cloud.stores, cloud, Patience(0, 0, lambda: 0.0), cloud.token)
-    own = fences.OwnFence.of(ports, US, SCOPE, fences.FenceHolder("X", "somebody"))
+    own = fences.OwnFence.of(ports, Site(US), SCOPE, fences.FenceHolder("X", "somebody"))
     lease = fences.FenceLease.begin([own], clock, 0)
     clock.sleep(fences.FENCE_SECONDS / 2 + 1)
     put_up, renewed = lease._put_up, []

@@ -9,7 +9,7 @@ import pytest
 
 from strongref.contract.fence import TagScan
 from strongref.contract.index import IndexEntry, Place
-from strongref.contract.names import Key, owner_tag
+from strongref.contract.names import Key, Site, owner_tag
 from strongref.contract.record import Record, encode, part_name
 from strongref.contract.requests import ExportRequest, OnChange
 from strongref.contract.values import Parameter, ParameterType
@@ -68,6 +68,8 @@ class Scope:
     def info(self, _stack: str) -> None:
         """No stack is being deleted."""
 
+    account = ""
+
     def side_by_side(self, queues: Any) -> Any:
         return in_turn(queues)
 
@@ -85,12 +87,12 @@ def snapshot(
     inspected: tuple[Key, ...] = (),
     tags: Mapping[Key, ValueTags] | None = None,
 ) -> Snapshot:
-    return Snapshot(cast("Any", None), Destination(HERE, SCOPE, wanted), stored, inspected, dict(tags or {}))
+    return Snapshot(cast("Any", None), Destination(Site(HERE), SCOPE, wanted), stored, inspected, dict(tags or {}))
 
 
 def failed(region: str = HERE, **given: Value | str) -> ExportRequest:
     """What the update asked for that is rolled back."""
-    return ExportRequest((region,), SCOPE, values(**given), OnChange.REFUSE, "", "")
+    return ExportRequest((Site(region),), SCOPE, values(**given), OnChange.REFUSE, "", "")
 
 
 LOCKED = StoredExports(values(A="1"), record(A="1"), unreadable=True, why=WHY)
@@ -212,7 +214,7 @@ def test_behind_a_fence_that_was_left_for_it_tags_are_read_from_where_they_were_
     parts = {name: Parameter(name, ParameterType.STRING, "1") for name in names.values()}
     there = Scope({"Exports": record(A="1", B="1", C="1")}, parts, tagged={names[A]: ME.tags})
     fenced = FencedStore(cast("Any", there), FakeClock(), TagScan("request", "B", ["A"]))
-    wanted = Destination(HERE, SCOPE, values(A="2", B="2", C="2"))
+    wanted = Destination(Site(HERE), SCOPE, values(A="2", B="2", C="2"))
     (found,) = read_behind_fences([fenced], [wanted], ME, TagInspector(cast("Any", there)), ())
     assert there.read_tags == [names[A], names[Key("C")]]
     assert set(found.tags) == {A, Key("B")}  # the other one has gone

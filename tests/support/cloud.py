@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from strongref.aws.accounts import writer_role
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import CLAIM_TAG, StackArn
 from strongref.contract.response import Response
-from strongref.errors import TAG_LIMIT
+from strongref.errors import TAG_LIMIT, AccountNotListedError, RoleDeniedError
 from strongref.protocol.exports import Exporter
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
@@ -26,6 +27,7 @@ from tests.support.fake_ssm import FakeClock, FakeSsm
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from strongref.contract.names import Site
     from strongref.contract.notices import Notice
     from strongref.protocol.time import Clock
     from tests.support.cloudformation.stacks import FakeStack
@@ -51,6 +53,8 @@ class Cloud(CloudFormation):
         lag: that every invocation reckons with.
         sees_installations: whether regions have what installations make.
         notices: what was reported to the people concerned.
+        trusting: the other accounts that the installation lists, and whether each lets this one in. Their stores
+            are among the regions, by the text of their sites.
     """
 
     def __init__(self, *, empty_pages: bool = False) -> None:
@@ -61,6 +65,7 @@ class Cloud(CloudFormation):
         self.lag = ReadLag()
         self.sees_installations = False
         self.notices: list[Notice] = []
+        self.trusting: dict[str, bool] = {}
         self._new_ssm: Callable[..., FakeSsm] = partial(FakeSsm, empty_pages=empty_pages)
 
     def ssm(self, region: str) -> FakeSsm:
@@ -108,7 +113,7 @@ class Cloud(CloudFormation):
     def send(self, request: ResourceRequest) -> Response:
         patience = Patience(35 if request.type == IMPORT else 120, 2, lambda: 0.5)
         ports = Ports(self.stores, self, patience, self.token, self.lag, self.notices.append)
-        ports = replace(ports, sees_installations=self.sees_installations)
+        ports = replace(ports, sees_installations=self.sees_installations, abroad=self)
         return carry_out(self.event(request), ports, self.clock)
 
     def event(self, request: ResourceRequest) -> Event:
@@ -117,6 +122,15 @@ class Cloud(CloudFormation):
 
     def stores(self, region: str, clock: Clock) -> SsmStore:
         return SsmStore(self.ssm(region).as_client(), region, RateLimiter(UNLIMITED), clock, lambda: 0.0)
+
+    def store(self, site: Site, clock: Clock) -> SsmStore:
+        """`ports.Abroad`."""
+        if not self.trusting.get(site.account):
+            kind = RoleDeniedError if site.account in self.trusting else AccountNotListedError
+            role = writer_role("aws", site.account, ACCOUNT)
+            raise kind("AssumeRole", "AccessDenied", role, site.region, account=site.account)
+        client = self.ssm(str(site)).as_client()
+        return SsmStore(client, site.region, RateLimiter(UNLIMITED), clock, lambda: 0.0, account=site.account)
 
     def keep_parameters(self, stack: FakeStack, names: frozenset[str]) -> None:
         ssm = self.ssm(stack.region)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from strongref import errors, refusals
 from strongref.aws import errors as api_errors
+from strongref.aws.accounts import writer_role
 from strongref.aws.cloud_control import Resource
 from strongref.contract.names import StackArn
 from strongref.contract.requests import ExportRequest
@@ -30,6 +31,7 @@ CERT = SCOPE.parameter_name(
     next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values))
 )
 US, EU = "us-east-1", "eu-west-1"
+WRITER = writer_role("aws", "222222222222", ACCOUNT)
 NOT_ENABLED = errors.StoreError(
     "PutParameter", "UnrecognizedClientException", f"{SCOPE.path('fences')}/Exports.1a2b", US
 )
@@ -71,6 +73,13 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     ),
     "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, NOT_ENABLED),
     "passed-over": lambda: refusals.PassedOverError(US, NOT_ENABLED),
+    "account-not-listed": lambda: errors.AccountNotListedError(
+        "AssumeRole", "AccessDenied", "", US, account="333333333333", listed=("222222222222",)
+    ),
+    "account-denied": lambda: errors.RoleDeniedError("AssumeRole", "AccessDenied", WRITER, US, account="222222222222"),
+    "denied-abroad": lambda: errors.DeniedAbroadError(
+        "PutParameter", "AccessDeniedException", CERT, US, account="222222222222", role=WRITER
+    ),
     "recently-deleted": lambda: errors.RecentlyDeletedError(CERT, US),
     "unsettled": lambda: refusals.UnsettledError(["CertArn"], PRODUCER),
     "no-such-producer": lambda: refusals.NoSuchProducerError(PRODUCER),

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 T = TypeVar("T")
 
+ACCESS_DENIED = "AccessDenied"
+"""The code of what IAM does not allow."""
+
 TAG_LIMIT = 50
 """Tags of one parameter (AWS: AddTagsToResource)."""
 
@@ -105,6 +108,11 @@ class BadRequestError(StrongRefError):
         return f"{cut(self.prop, NAMES_LIMIT // 2)}{colon} {cut(self.problem, REASON_LIMIT - 300)}"
 
 
+def where_text(region: str, account: str) -> str:
+    """A region, with the account if it is another one."""
+    return f"{region} of account {account}" if account else region
+
+
 def _after(action: str, code: str) -> str:
     """The next step after a failed call, to append to a sentence; empty if the code says nothing about it."""
     from strongref.next_steps import next_step  # noqa: PLC0415 (a function starts faster without the table)
@@ -130,9 +138,63 @@ class ServiceError(StrongRefError):
 class StoreError(ServiceError):
     """Parameter Store did; the target is a parameter or a path."""
 
+    account: str = field(default="", kw_only=True)  # empty for the function's own
+    sentence = "{action} of {target:500} in {_where} failed: {code}.{_step}"
+
+    @property
+    def _where(self) -> str:
+        return where_text(self.region, self.account)
+
 
 class AccessDeniedError(StoreError):
-    sentence = "{action} of {target:500} in {region} was denied ({code}).{_step}"
+    sentence = "{action} of {target:500} in {_where} was denied ({code}).{_step}"
+
+
+class DeniedAbroadError(StoreError):
+    """A call with the role of another account."""
+
+    role: str = field(default="", kw_only=True)  # its ARN
+    sentence = (
+        "{action} of {target:500} in {_where} was denied ({code}). There, role {role} must allow it: deploy it again "
+        "with strongref trust {_producer}, and check service control policies."
+    )
+
+    @property
+    def _producer(self) -> str:
+        return self.role.rpartition("-")[2]
+
+
+class RoleDeniedError(DeniedAbroadError):
+    """Another account does not let this one in; the target is its role."""
+
+    counted = ErrorMetric.REJECTED
+    sentence = (
+        "Account {account} does not let this account write: sts:AssumeRole of role {target:500} failed ({code}). "
+        "There, run strongref trust {_trusted}. A new role may need a minute. Nothing was changed there."
+    )
+
+    @property
+    def _trusted(self) -> str:
+        return self.target.rpartition("-")[2]
+
+
+class AccountNotListedError(StoreError):
+    """An Export names an account that the installation does not write to."""
+
+    counted = ErrorMetric.REJECTED
+    listed: tuple[str, ...] = field(default=(), kw_only=True)
+    sentence = (
+        "Account must be the stack's own, or one of the installation's ExportAccounts ({_listed}), got {account}. "
+        "Update the installation with strongref install --parameter ExportAccounts={_wanted}"
+    )
+
+    @property
+    def _listed(self) -> str:
+        return ", ".join(self.listed) or "none"
+
+    @property
+    def _wanted(self) -> str:
+        return ",".join([*self.listed, self.account])
 
 
 class UndecryptableError(StoreError):

@@ -26,6 +26,7 @@ _ACTIONS = {
         *("GetResource", "ListImports", "ListResources", "ListStackResources", "UpdateStack"),
     ),
     "tag": ("GetResources",),
+    "sts": ("AssumeRole",),
     "events": ("PutEvents",),
 }
 _PERMISSIONS = {action: f"{service}:{action}" for service, actions in _ACTIONS.items() for action in actions}

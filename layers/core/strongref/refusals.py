@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import ErrorMetric, StrongRefError, where_text
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
@@ -88,11 +88,20 @@ class OutOfReachError(StrongRefError):
     stack: str  # the producer's name
     home: str  # and its region
     why: StrongRefError
+    account: str = field(default="", kw_only=True)  # empty for the stack's own
     sentence = (
-        "{region} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
-        "{why:400} Restore the access and repeat this. If the region is gone for good, run strongref forget "
-        "{region} --stack {stack} --region {home}. Nothing was changed there."
+        "{_where} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
+        "{why:400} Restore the access and repeat this. If {_gone} is gone for good, run strongref forget "
+        "{_gone} --stack {stack} --region {home}. Nothing was changed there."
     )
+
+    @property
+    def _where(self) -> str:
+        return where_text(self.region, self.account)
+
+    @property
+    def _gone(self) -> str:
+        return self.account or self.region
 
 
 class PassedOverError(StrongRefError):
@@ -100,10 +109,15 @@ class PassedOverError(StrongRefError):
 
     region: str
     why: StrongRefError
+    account: str = field(default="", kw_only=True)  # empty for the stack's own
     sentence = (
-        "{region} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
+        "{_where} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
         "needs it again. So does one that drops it, if values were exported there, until strongref forget gives it up."
     )
+
+    @property
+    def _where(self) -> str:
+        return where_text(self.region, self.account)
 
 
 class ForeignParameterError(StrongRefError):

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
+from strongref.contract.names import Site
 from strongref.contract.requests import OnChange
-from strongref.errors import BadRequestError, StrongRefError
+from strongref.errors import ACCESS_DENIED, AccountNotListedError, BadRequestError, StrongRefError
 from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.phases import Phase, claim_policy
 from strongref.protocol.plan import Delete, ExportPlan, refusal_of
@@ -79,7 +80,7 @@ class Simulation:
 
     def removal(self, logical_id: str, phase: Phase, done: Mapping[str, Outcome] | None = None) -> Outcome:
         """What the deletion of an Export does, after others have been updated."""
-        places = [Destination(*at, {}) for at in self.stored.locations(logical_id)]
+        places = [Destination(Site(at.region), at.scope, {}) for at in self.stored.locations(logical_id)]
         return self._outcome(logical_id, places, phase, done or {})
 
     def hold(self, version: StackVersion, logical_id: str) -> str:
@@ -131,11 +132,17 @@ class Simulation:
             event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].cases[case]))
         except BadRequestError as refused:
             return Outcome(refusal=refused)
+        if abroad := next((each.site for each in event.destinations if each.site.account), None):
+            return Outcome(
+                refusal=AccountNotListedError(
+                    "AssumeRole", ACCESS_DENIED, "Account", abroad.region, account=abroad.account
+                )
+            )
         phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE
-        known = {(each.region, each.scope) for each in event.destinations}
+        known = {(each.site.region, each.scope) for each in event.destinations}
         # If its old properties cannot be understood, it publishes where it has a record.
         others = self.stored.locations(logical_id) if event.unclear_regions else []
-        elsewhere = [Destination(*at, {}) for at in others if at not in known]
+        elsewhere = [Destination(Site(at.region), at.scope, {}) for at in others if at not in known]
         return self._outcome(logical_id, [*event.destinations, *elsewhere], phase, done, event)
 
     def _event(self, logical_id: str, properties: Mapping[str, object]) -> Event:
@@ -161,7 +168,7 @@ class Simulation:
         policy = claim_policy(phase, event.on_change if event else OnChange.REFUSE)
         places = []
         for each in destinations:
-            at, wanted = Location(each.region, each.scope), each.wanted
+            at, wanted = Location(each.site.region, each.scope), each.wanted
             scope = self._stored(logical_id, at, done)
             if scope.problem:
                 return Outcome(refusal=scope.problem)

@@ -23,38 +23,44 @@ if TYPE_CHECKING:
 
     from strongref.protocol.ports import Store
 
-_FIELDS = ("export", "consumer", "written")
+_FIELDS = ("export", "region", "consumer", "written")
 
 Named = tuple[str, str, Place, "datetime | None"]
 """An Export's logical ID, its stack's ARN, a place, and the request that last began to write there."""
 
 
 def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
-    """Mark a stack's places in a region as given up, so that the stack can be changed and deleted without it."""
+    """Mark a stack's places in a region, or in another account, as given up: it can be changed and deleted without."""
     home = one_region(args.region)
     aws = session.aws(home)
     store, account = session.ports(settings=settings(session)).stores(home, session.clock), aws.accounts.own
+    is_account = args.gone.isdecimal()
     with progress(f"Looking for {args.stack}"):
         named = _named(store, args.stack)
-        places = [each for each in named if each[2].region == args.gone and each[2].account == account]
+        places = [each for each in named if args.gone == (each[2].account if is_account else _own(each[2], account))]
         if not places:
-            others = ", ".join(sorted({each[2].region for each in named})) or "nowhere"
+            sites = {each[2].region if each[2].account == account else each[2].account for each in named}
+            others = ", ".join(sorted(sites)) or "nowhere"
             raise UsageError(f"{args.stack} in {home} does not export to {args.gone}; it exports to {others}")
-        reached = _is_reached(aws.store(aws.where(args.gone, None)))
+        # Only the functions may assume the role of another account.
+        reached = not is_account and _is_reached(aws.store(aws.where(args.gone, None)))
     rows = [
-        (logical_id, place.consumer, time_text(wrote) if wrote else "unknown") for logical_id, _, place, wrote in places
+        (logical_id, place.region, place.consumer, time_text(wrote) if wrote else "unknown")
+        for logical_id, _, place, wrote in places
     ]
     risk = (
-        f"Nobody can know who imports from {args.stack} in {args.gone}. After this, {args.stack} can drop that region "
-        "or be deleted without it, as long as its function cannot reach it. What is stored there stays."
+        f"Nobody can know who imports from {args.stack} in {args.gone}. After this, {args.stack} can drop that "
+        f"{'account' if is_account else 'region'} or be deleted without it, as long as its function cannot reach it. "
+        "What is stored there stays."
     )
     notes = [risk]
     if reached:
         notes.append(f"You can reach {args.gone}: if the function can, too, this changes nothing.")
     title = f"Places to forget in {args.gone}"
-    table = TextTable(("EXPORT", "CONSUMER", "LAST WRITTEN"), rows, title=title, notes=notes)
+    table = TextTable(("EXPORT", "REGION", "CONSUMER", "LAST WRITTEN"), rows, title=title, notes=notes)
     documents = [dict(zip(_FIELDS, row, strict=True)) for row in rows]
-    plan = Result([table], {"region": args.gone, "reached": reached, "places": documents})
+    gone = {"account": args.gone, "region": None} if is_account else {"account": account, "region": args.gone}
+    plan = Result([table], {**gone, "reached": reached, "places": documents})
     if args.dry_run:
         show(plan, args)
         return 0
@@ -62,8 +68,8 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     ask(f"Forget {args.gone} for {args.stack}?", yes=args.yes)
     now = session.clock.now().replace(microsecond=0)
     for logical_id, arn, place, _ in places:
-        claim = f"forgotten-{place.region}-{place.consumer}"
-        key, reason = Key(logical_id), f"{place.region} was forgotten"
+        claim = "-".join(["forgotten", *([place.account] if is_account else []), place.region, place.consumer])
+        key, reason = Key(logical_id), f"{args.gone} was forgotten"
         trace = Release(args.stack, key, place.consumer, place.region, claim, aws.accounts.caller, now, reason)
         store.create(trace.name, ParameterType.STRING, trace.encode(), {})
         mark = f"{index_name(args.stack, logical_id)}{path_of(place, FORGOTTEN)}"
@@ -83,6 +89,11 @@ def _named(store: Store, stack: str) -> list[Named]:
             if place in entry.places or at not in named:
                 named[at] = (at[0], arn, place, entry.wrote.get(place))
     return [named[at] for at in sorted(named)]
+
+
+def _own(place: Place, account: str) -> str:
+    """The region of a place of this account; empty for others."""
+    return place.region if place.account == account else ""
 
 
 def _is_reached(store: Store) -> bool:

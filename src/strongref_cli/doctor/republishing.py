@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS, HoldParameter
-from strongref.contract.names import RESTORED, SHARED, ExportScope, Key
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, Site
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.published import RecordedExports
@@ -84,7 +84,7 @@ def republish(ports: Ports, clock: Clock, region: str, scope: ExportScope, keys:
         found = writer.create(scope.parameter_name(key), published.values[key], tags)
         return found is None  # Otherwise an import has restored it, with its claim.
 
-    published, lost = behind_fences(ports, clock, [(region, scope)], holder, work, busy=busy)
+    published, lost = behind_fences(ports, clock, [(Site(region), scope)], holder, work, busy=busy)
     found = importers(ports, clock, region, scope, published.holds(lost))
     return Restored(region, scope, tuple(lost), found, may_have_more=scope.consumer == SHARED)
 

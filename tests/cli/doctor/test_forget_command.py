@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,21 @@ def test_what_is_left_of_a_former_stack_of_that_name_gets_no_mark(run: Run, acco
     found = account.everything(EU)
     stacks = [json.loads(found[name][0]["Value"])["stack"] for name in (place, f"{place}/{FORGOTTEN}")]
     assert stacks[0] == stacks[1]
+
+
+def test_the_places_in_another_account_are_marked_as_given_up(run: Run, account: Account) -> None:
+    name = next(name for name in account.everything(EU) if name.startswith(f"{INDEX}/network/") and US in name)
+    place = re.sub("/[0-9]{12}/", "/222222222222/", name)
+    text = account.everything(EU)[name][0]["Value"]
+    account.ssm(EU).put_parameter(Name=place, Type="String", Value=text, Overwrite=True)
+    forget = ("forget", "222222222222", "--stack", "network", "--region", EU)
+    _, document, _ = run(*forget, "--dry-run", "--output", "json")
+    validate("forget", found := json.loads(document))
+    assert (found["account"], found["region"], found["reached"]) == ("222222222222", None, False)
+    assert run(*forget, "--yes")[0] == 0
+    assert [each for each in account.everything(EU) if each.endswith(FORGOTTEN)] == [f"{place}/{FORGOTTEN}"]
+    _, _, err = run("forget", "333333333333", "--stack", "network", "--region", EU, "--yes")
+    assert err.endswith("does not export to 333333333333; it exports to 222222222222, us-east-1\n")
 
 
 def test_a_region_that_the_stack_does_not_export_to_is_named(run: Run, account: Account) -> None:  # noqa: ARG001

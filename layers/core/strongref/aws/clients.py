@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_sts import STSClient
+    from mypy_boto3_sts.type_defs import CredentialsTypeDef
 
     from strongref.untyped import Untyped
 
@@ -64,6 +65,15 @@ class Clients:
         self.watch = watch
         self._made: dict[tuple[str, str], object] = {}
         self._lock = threading.Lock()  # Clients are thread-safe, and sessions, which make them, are not.
+
+    def with_credentials(self, given: CredentialsTypeDef) -> Clients:
+        """Clients with the credentials of a role that these have assumed."""
+        keys = (given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
+        if self._session:
+            from boto3.session import Session  # noqa: PLC0415 (as below)
+
+            return Clients(Session(*keys), self.watch)
+        return Clients(_session(*keys), self.watch)
 
     def ssm(self, region: str) -> SSMClient:
         return cast("SSMClient", self._client("ssm", region))
@@ -138,8 +148,11 @@ def _refuse_what_is_not_from_aws(response_dict: Mapping[str, Any], **_: object) 
         raise ResponseParserError
 
 
-def _session() -> Session:
-    """A session whose clients know only the calls that strongref makes, which makes them much faster to create."""
+def _session(*keys: str) -> Session:
+    """A session whose clients know only the calls that strongref makes, which makes them much faster to create.
+
+    Without keys and a token, it finds credentials where botocore looks for them.
+    """
     from boto3.session import Session  # noqa: PLC0415 (as above)
     from botocore.loaders import Loader  # noqa: PLC0415
     from botocore.session import get_session  # noqa: PLC0415
@@ -152,4 +165,6 @@ def _session() -> Session:
 
     core = get_session()
     core.register_component("data_loader", ReducedLoader([str(MODELS)]))
+    if keys:
+        core.set_credentials(*keys)
     return Session(botocore_session=core)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST = 32
+"""Threads of one batch, however many queues it has."""
+
 
 def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     """`ports.SideBySide` in threads; one call alone needs none."""
@@ -34,6 +37,11 @@ def _quietly(worker: Callable[[], None]) -> None:
         worker()
 
 
+def _in_turn(workers: Sequence[Callable[[], None]]) -> None:
+    for worker in workers:
+        worker()
+
+
 class Batch(Generic[T]):
     """Calls that several workers make, each the next one of its region's queue."""
 
@@ -47,10 +55,11 @@ class Batch(Generic[T]):
     def workers(self) -> list[Callable[[], None]]:
         """Carry out all calls if they are called at the same time. They raise nothing but what ends the process."""
         found: list[Callable[[], None]] = []
+        share = max(1, MOST // max(1, len(self._queues)))
         for number, queue in enumerate(self._queues):
             calls = iter(enumerate(queue))
-            found += [partial(self._work, calls, number)] * min(IN_FLIGHT, len(queue))
-        return found
+            found += [partial(self._work, calls, number)] * min(IN_FLIGHT, len(queue), share)
+        return [partial(_in_turn, found[first::MOST]) for first in range(min(MOST, len(found)))]
 
     def _work(self, calls: Iterator[tuple[int, Callable[[], T]]], queue: int) -> None:
         try:

@@ -67,10 +67,11 @@ class SsmStore:
     clock: Clock
     jitter: Callable[[], float] = random.random  # as in `RetryingCaller`
     # what a denied call raises: whose permissions to check
-    denied: type[errors.AccessDeniedError] = errors.AccessDeniedError
+    denied: Callable[..., errors.StoreError] = errors.AccessDeniedError
     settings: Settings = from_environment  # as in `Stores`
     untiered: set[str] = field(default_factory=set)  # as in `Stores`
     side_by_side: SideBySide = in_turn
+    account: str = ""  # as in `Stores`
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
         found = call_all(self, [partial(self._get, batch) for batch in _batches(names)])
@@ -102,7 +103,7 @@ class SsmStore:
         except errors.StoreError as error:
             if error.code not in _KEY_CODES:
                 raise
-            locked = errors.UndecryptableError("GetParameters", error.code, name, self.region)
+            locked = errors.UndecryptableError("GetParameters", error.code, name, self.region, account=self.account)
             return {name: replace(encrypted, text="", locked=locked)}
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:
@@ -174,7 +175,7 @@ class SsmStore:
         except errors.StoreError as error:
             if error.code != _INVALID or len(text.encode()) <= _STANDARD_BYTES:
                 raise
-        raise errors.StandardTierError("PutParameter", _INVALID, name, self.region)
+        raise errors.StandardTierError("PutParameter", _INVALID, name, self.region, account=self.account)
 
     def _call_tags(self, action: str, name: str, function: Callable[..., T], **request: Any) -> T | None:
         """The response; None if there is no parameter of that name."""
@@ -184,16 +185,17 @@ class SsmStore:
             return None
 
     def _call(self, action: str, target: str, function: Callable[..., T], **request: Any) -> T:
-        caller = RetryingCaller(self.region, self.limiter, self.clock, self.jitter)
+        caller = RetryingCaller(f"{self.account}{self.region}", self.limiter, self.clock, self.jitter)
         try:
             return caller.call(action, function, **request)
         except CallFailedError as error:
             failed = error
         other = self.denied if failed.code in _DENIED else errors.StoreError
-        kind = errors.ThrottledError if failed.throttled else _ERRORS.get(failed.code, other)
+        kind: Callable[..., errors.StoreError] = _ERRORS.get(failed.code, other)
+        kind = errors.ThrottledError if failed.throttled else kind
         if kind not in _EXPECTED:
             failed.log(action, self.region)
-        raise kind(action, failed.code, target, self.region)
+        raise kind(action, failed.code, target, self.region, account=self.account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,11 @@ class Stores:
 
     client_in: Callable[[str], SSMClient]  # the client of a region, as from `clients.Clients.ssm`
     limiter: RateLimiter  # shared by all callers of the process
-    denied: type[errors.AccessDeniedError] = errors.AccessDeniedError  # as in `SsmStore`
+    denied: Callable[..., errors.StoreError] = errors.AccessDeniedError  # as in `SsmStore`
     settings: Settings = field(default=from_environment, kw_only=True)  # of the installations
     untiered: set[str] = field(default_factory=set, kw_only=True)  # the regions that turned out to support no tiers
     side_by_side: SideBySide = field(default=in_turn, kw_only=True)
+    account: str = field(default="", kw_only=True)  # empty for the functions' own
 
     def __call__(self, region: str, clock: Clock) -> SsmStore:
         """The store of a region; raises `StoreError` if botocore does not accept the region's name."""
@@ -215,8 +218,8 @@ class Stores:
             code = error.code
         else:
             store = SsmStore(client, region, self.limiter, clock, denied=self.denied, settings=self.settings)
-            return replace(store, untiered=self.untiered, side_by_side=self.side_by_side)
-        raise errors.StoreError("Use", code, "Parameter Store", region)
+            return replace(store, untiered=self.untiered, side_by_side=self.side_by_side, account=self.account)
+        raise errors.StoreError("Use", code, "Parameter Store", region, account=self.account)
 
 
 def _batches(names: Iterable[str]) -> Iterator[list[str]]:

@@ -83,9 +83,9 @@ def client_for(client_in: Callable[[str], C], region: str) -> C:
 
 @dataclass(frozen=True, slots=True)
 class RetryingCaller:
-    """Makes the calls in one region: within the rate limits, with retries, until the clock's deadline."""
+    """Makes the calls in one site: within the rate limits, with retries, until the clock's deadline."""
 
-    region: str
+    region: str  # after an account, if it is another one: each has quotas of its own
     limiter: RateLimiter  # shared by all callers of the process
     clock: Clock  # time, and how much of it is left
     jitter: Callable[[], float] = random.random  # a random number from 0 to 1: the share of the longest pause to wait

@@ -16,13 +16,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.format import check_format
+from strongref.contract.names import Site
 from strongref.contract.record import RequestStamp
 from strongref.errors import NewerFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from strongref.contract.names import ExportScope
+    from strongref.contract.names import ExportScope, Producer
     from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"
@@ -38,6 +39,10 @@ class Place(NamedTuple):
     account: str
     region: str
     consumer: str  # or `names.SHARED`
+
+    def site(self, producer: Producer) -> Site:
+        """Where that is for an Export of this producer."""
+        return Site(self.region, "" if self.account == producer.account else self.account)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType
 
 from strongref.arns import Arn
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, where_text
 from strongref.text import MANIFEST_SET
 
 Key = NewType("Key", str)
@@ -95,6 +95,16 @@ class Producer:
 
     def __str__(self) -> str:
         return f"stack {self.stack} ({self.region}, {self.account})"
+
+
+class Site(NamedTuple):
+    """Where a Parameter Store is."""
+
+    region: str
+    account: str = ""  # empty for the stack's own, whose functions these are
+
+    def __str__(self) -> str:
+        return where_text(self.region, self.account)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from strongref.arns import partition_of
-from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, StackArn, arn_prefix_length
+from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, Site, StackArn, arn_prefix_length
 from strongref.contract.properties import (
     Property,
     Table,
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXPORT_TYPE, IMPORT_TYPE = "Custom::CrossRegionExport", "Custom::CrossRegionImport"
+MOST_PLACES = 50
+"""Regions, times accounts, of one Export."""
+
 EXPORTER, IMPORTER = {"Fn::ImportValue": "strongref-exporter"}, {"Fn::ImportValue": "strongref-importer"}
 """Their service tokens, as templates that are written here have them."""
 
@@ -55,12 +58,17 @@ class Strength(StrEnum):
     WEAK = "weak"
 
 
-def _regions(prop: str, given: object) -> tuple[str, ...]:
-    if not isinstance(given, list):
-        return (parse_region(prop, given),)
-    if not given:
-        raise BadRequestError(prop, "must name a region, got an empty list; leave it out for the stack's own")
-    return tuple(dict.fromkeys(parse_region(f"{prop}[{number}]", item) for number, item in enumerate(given)))
+def _several(parse: Callable[[str, object], str], what: str) -> Callable[[str, object], tuple[str, ...]]:
+    """A parser of one of something, or a list of them, each of which counts once."""
+
+    def parse_all(prop: str, given: object) -> tuple[str, ...]:
+        if not isinstance(given, list):
+            return (parse(prop, given),)
+        if not given:
+            raise BadRequestError(prop, f"must name {what}, got an empty list; leave it out for the stack's own")
+        return tuple(dict.fromkeys(parse(f"{prop}[{number}]", item) for number, item in enumerate(given)))
+
+    return parse_all
 
 
 def _names(prop: str, given: object) -> tuple[str, ...]:
@@ -71,8 +79,8 @@ def _names(prop: str, given: object) -> tuple[str, ...]:
 
 
 EXPORT_PROPERTIES: Table = {
-    "Region": Property(_regions),
-    "Account": Property(parse_account),
+    "Region": Property(_several(parse_region, "a region")),
+    "Account": Property(_several(parse_account, "an account")),
     "Consumer": Property(parse_label, SHARED),
     "OnChange": Property(choice(OnChange), OnChange.REFUSE),
     "Hold": Property(parse_export_name, ""),
@@ -110,7 +118,7 @@ IMPORT_PROPERTIES: Table = {
 class ExportRequest:
     """An Export's properties: what to publish, where, for whom."""
 
-    regions: tuple[str, ...]
+    sites: tuple[Site, ...]
     scope: ExportScope
     values: Mapping[Key, Value]
     on_change: OnChange
@@ -121,36 +129,51 @@ class ExportRequest:
     def parse(cls, given: Properties, stack: StackArn) -> ExportRequest:
         """Read the properties of a `Custom::CrossRegionExport` in this stack; raises `BadRequestError`."""
         found = read(given, EXPORT_PROPERTIES)
-        account = found["Account"] or stack.account
-        if account != stack.account:
-            raise BadRequestError(
-                "Account",
-                f"must be the stack's own account ({stack.account}), got {account}: an Export does not write to other "
-                "accounts. Leave Account out",
-            )
+        regions, accounts = found["Region"] or (stack.region,), found["Account"] or (stack.account,)
         request = cls(
-            regions=found["Region"] or (stack.region,),
+            sites=tuple(Site(region, "" if of == stack.account else of) for of in accounts for region in regions),
             scope=ExportScope(found["Consumer"], stack.producer),
             values=parse_values("Values", found["Values"], ["/".join(levels(name)) for name in found["SecureKeys"]]),
             on_change=found["OnChange"],
             hold=found["Hold"],
             revision=found["Revision"],
         )
-        for region in request.regions:
+        for region in regions:
             _check_partition("Region", region, stack)
-        request._check_names(stack)
+        if len(request.sites) > MOST_PLACES:
+            most = f"must have at most {MOST_PLACES} regions, times accounts"
+            raise BadRequestError("Region", f"{most}, got {len(request.sites)}. Split the Export")
+        request._check_names(stack, regions)
+        if any(site.account for site in request.sites):
+            request._check_abroad(stack)
         return request
 
-    def publishes_to(self, region: str, scope: ExportScope) -> bool:
-        return region in self.regions and scope == self.scope
+    def publishes_to(self, site: Site, scope: ExportScope) -> bool:
+        return site in self.sites and scope == self.scope
 
     def publishes_the_same_as(self, other: ExportRequest) -> bool:
         """Whether both publish the same values, with the same hold, in the same places."""
-        here, there = ((each.regions, each.scope, each.values, each.hold) for each in (self, other))
+        here, there = ((each.sites, each.scope, each.values, each.hold) for each in (self, other))
         return here == there
 
-    def _check_names(self, stack: StackArn) -> None:
-        for region in self.regions:
+    def _check_abroad(self, stack: StackArn) -> None:
+        """Check what only this account may have: secure values, and a key that the trust's policy does not allow."""
+        for key, value in self.values.items():
+            if value.is_secure:
+                raise BadRequestError(
+                    f"Values.{attribute_name(key)}",
+                    "must not be secure: secure values are not exported to other accounts. Use a secret of AWS Secrets "
+                    "Manager with a resource policy",
+                )
+            if stack.account in key.split("/"):
+                raise BadRequestError(
+                    f"Values.{attribute_name(key)}",
+                    f"must have no level {stack.account}: other accounts let nothing of that name be written, since "
+                    "another producer's place could look so. Rename it",
+                )
+
+    def _check_names(self, stack: StackArn, regions: Iterable[str]) -> None:
+        for region in regions:
             longest = MAX_NAME - arn_prefix_length(stack.partition, region, stack.account)
             for key in self.values:
                 length = len(self.scope.parameter_name(key))

@@ -25,7 +25,7 @@ from strongref.refusals import ChangingError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from strongref.contract.names import ExportScope
+    from strongref.contract.names import ExportScope, Site
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock
 
@@ -52,14 +52,14 @@ class FencedStore:
 def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     ports: Ports,
     clock: Clock,
-    sites: Sequence[tuple[str, ExportScope]],
+    sites: Sequence[tuple[Site, ExportScope]],
     holder: FenceHolder,
     work: Callable[[list[FencedStore]], T],
     *,
     without_waiting: Callable[[list[FencedStore], FirstLook], T] | None = None,
     busy: Callable[[Fence], StrongRefError] | None = None,
 ) -> T:
-    """Do some work behind a fence in each site, a region and a scope, giving way to other fences there.
+    """Do some work behind a fence in each scope of a site, giving way to other fences there.
 
     The work may be done again from the beginning, so it has to find what it did before. `without_waiting` is tried
     before it, without the waits for reads that lag: it must only create what does not exist, or raise `MustWaitError`,
@@ -73,7 +73,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
     waiting, lag = ports.patience.begin(clock, endless=holder.until is not None), ports.lag
     reserve = min(RESERVE_SECONDS, clock.remaining() * RESERVE_SHARE) + lag.after_writing
     while True:
-        fences = [OwnFence.of(ports, region, scope, holder) for region, scope in sites]
+        fences = [OwnFence.of(ports, site, scope, holder) for site, scope in sites]
         put_away: Callable[[OwnFence, Clock], None] = OwnFence.take_away
         lease = None
         try:
@@ -82,7 +82,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
             if without_waiting and lag.seconds:
                 with suppress(MustWaitError):
                     # Tags that are read before the wait must be read again.
-                    stores = [FencedStore(ports.stores(own.region, lease), lease) for own in fences]
+                    stores = [FencedStore(ports.at(own.site, lease), lease) for own in fences]
                     done = without_waiting(stores, look)
                     put_away = _leave_alone
                     ports.later(partial(with_each, fences, clock, partial(OwnFence.let_expire, lag=lag)))
@@ -92,7 +92,7 @@ def behind_fences(  # noqa: PLR0913 (who, what, where, for how long)
                 lease.wait_before_reading(lag)
                 other = next(filter(None, with_each(fences, clock, OwnFence.others)), None)
             if other is None:
-                return work([FencedStore(ports.stores(own.region, lease), lease, own.scan) for own in fences])
+                return work([FencedStore(ports.at(own.site, lease), lease, own.scan) for own in fences])
         except BaseException as error:
             if isinstance(error, OutOfTimeError) and lease and lease.expired:
                 continue  # the fences' time is over, not the invocation's: the rest is done behind new ones

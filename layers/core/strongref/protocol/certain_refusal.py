@@ -65,7 +65,7 @@ def _seems_claimed(ports: Ports, wanted: ExportEvent, clock: Clock) -> bool:
         Work(store, iter([[partial(_read_tags, found, store, at.scope.parameter_name(key)) for key in keys]]))
         for at in wanted.destinations
         if (keys := _changing(at, wanted)[:SAMPLE])
-        for store in [ports.stores(at.region, clock)]
+        for store in [ports.at(at.site, clock)]
     )
     inspector, own = TagInspector(ports.stacks), owner_tag(wanted.export.logical_id)
     for _, owners, claims in map(split_tags, filter(None, found)):
@@ -87,7 +87,7 @@ def _read_tags(found: list[Mapping[str, str] | None], store: Store, name: str) -
 def _changing(at: Destination, wanted: ExportEvent) -> list[Key]:
     """The keys that the Update changes or drops in a place, going by its old properties."""
     former = wanted.former
-    if former is None or not former.publishes_to(at.region, at.scope):
+    if former is None or not former.publishes_to(at.site, at.scope):
         return []
     may_change = wanted.on_change is OnChange.PROPAGATE
     return [
@@ -113,7 +113,7 @@ def _look(ports: Ports, event: Event, wanted: ExportEvent, clock: Clock) -> list
     if wanted.rewrite or not (_seems_claimed(ports, wanted, clock) and _is_updating(ports, event)):
         return []
     _wait(ports, event, clock, arrived)
-    fenced = [FencedStore(ports.stores(each.region, clock), clock) for each in wanted.destinations]
+    fenced = [FencedStore(ports.at(each.site, clock), clock) for each in wanted.destinations]
     # Before everything else: what another Export has written behind its fence can be read when the fence is gone.
     if any(live_fence(at.store, each.scope, clock) for at, each in zip(fenced, wanted.destinations, strict=True)):
         return []
@@ -133,7 +133,7 @@ def _is_settled(event: Event, wanted: ExportEvent, snapshot: Snapshot) -> bool:
     to, so that its rollback may pass over them.
     """
     at, former, own, stamp = snapshot.destination, wanted.former, snapshot.stored.own, event.stamp
-    published = former if former and former.publishes_to(at.region, at.scope) else None
+    published = former if former and former.publishes_to(at.site, at.scope) else None
     before, hold = (published.values, published.hold) if published else ({}, "")
     if not is_up_to_date(wanted.export, before, snapshot.stored, hold):
         return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope, Key, consumer_prefix
+from strongref.contract.names import ExportScope, Key, Site, consumer_prefix
 from strongref.contract.values import select
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
@@ -103,7 +103,7 @@ class ClaimRelease:
                     self._delete(at, scope, [key for key in keys[scope] if key not in recorded.values])
 
         try:
-            behind_fences(self.ports, self.clock, [(self.region, scope) for scope in scopes], self.holder, delete)
+            behind_fences(self.ports, self.clock, [(Site(self.region), scope) for scope in scopes], self.holder, delete)
         except ChangingError as error:
             if len(scopes) > 1:
                 for scope in scopes:

@@ -111,8 +111,8 @@ class ExportAttempt:
 
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
-        passed = {at.region: error for at, error in self.places.unreached if not at.is_residual}
-        texts = [str(PassedOverError(region, why)) for region, why in passed.items()]
+        passed = {at.site: error for at, error in self.places.unreached if not at.is_residual}
+        texts = [str(PassedOverError(site.region, why, account=site.account)) for site, why in passed.items()]
         if texts:
             self.ports.notify(notices.of_export(NoticeType.PLACE_PASSED_OVER, self.event, [], " ".join(texts)))
         return texts
@@ -121,8 +121,9 @@ class ExportAttempt:
         """What to say of regions that the Export is new in, and where nothing can import; empty if there are none."""
         if self.event.request_type is RequestType.DELETE or not self.ports.sees_installations:
             return ""
-        known = {self.event.stack_arn.region, *(at.destination.region for at in done.snapshots if at.stored.recorded)}
-        wanted = {each.destination.region for each in done.snapshots if each.destination.wanted}
+        own = [each for each in done.snapshots if not each.destination.site.account]
+        known = {self.event.stack_arn.region, *(at.destination.site.region for at in own if at.stored.recorded)}
+        wanted = {each.destination.site.region for each in own if each.destination.wanted}
         without = [each for each in wanted - known if not self._is_installed(each)]
         if not without:
             return ""
@@ -142,8 +143,9 @@ class ExportAttempt:
         """Read for `create_without_waiting` before the fences are put up, while the event is being verified."""
 
         def read() -> list[Snapshot]:
-            at = [FencedStore(self.ports.stores(each.region, self.clock), self.clock) for each in self.places.visited]
-            others = {each.store.region for each in at} - {self.event.stack_arn.region}  # It is where this runs.
+            at = [FencedStore(self.ports.at(each.site, self.clock), self.clock) for each in self.places.visited]
+            others = {each.store.region for each in at if not each.store.account}
+            others -= {self.event.stack_arn.region}  # It is where this runs.
             looks = [partial(self._is_installed, region) for region in others if self.ports.sees_installations]
             return call_beside(at[0].store, partial(self._read, at, self.clock), *looks)
 
@@ -289,7 +291,7 @@ def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) ->
     refusal = refusal_of([plan for _, plan in planned])
     if isinstance(refusal, ExportsInUseError):
         in_use = [
-            notices.ImportedValue(snapshot.destination.region, plan.scope, Key(use.key), use.importers, use.verb)
+            notices.ImportedValue(snapshot.destination.site.region, plan.scope, Key(use.key), use.importers, use.verb)
             for snapshot, plan in planned
             for each in plan.refusals
             if isinstance(each, ExportsInUseError)
@@ -321,4 +323,4 @@ def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[
 
 def _imported(snapshot: Snapshot, plan: ExportPlan, values: Mapping[Key, Importers]) -> Iterator[notices.ImportedValue]:
     for key, importers in values.items():
-        yield notices.ImportedValue(snapshot.destination.region, plan.scope, key, importers)
+        yield notices.ImportedValue(snapshot.destination.site.region, plan.scope, key, importers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.index import IndexEntry
-from strongref.contract.names import ExportScope
+from strongref.contract.names import ExportScope, Site
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError, StoreError, StrongRefError, UnfinishedError
@@ -61,13 +61,13 @@ class ExportEvent:
         request = ExportRequest.parse(event.properties, stack)
         old_properties = event.old_properties
         former = None if old_properties is None else accepted(ExportRequest.parse, old_properties, stack)
-        new = [Destination(region, request.scope, request.values, request.hold) for region in request.regions]
-        here = {(each.region, each.scope) for each in new}
+        new = [Destination(site, request.scope, request.values, request.hold) for site in request.sites]
+        here = {(each.site, each.scope) for each in new}
         old = _left(former) if former else ()
         rewrite = request.values.keys() if former and former.revision != request.revision else ()
         return cls(
             export=export,
-            destinations=(*new, *(each for each in old if (each.region, each.scope) not in here)),
+            destinations=(*new, *(each for each in old if (each.site, each.scope) not in here)),
             response=Response(
                 physical_id(stack, event.logical_id),
                 {"Prefix": request.scope.path("exports"), "Count": str(len(request.values))},
@@ -79,7 +79,7 @@ class ExportEvent:
             unchanged=former is not None and not rewrite and former.publishes_the_same_as(request),
             unclear_regions=()
             if former or old_properties is None
-            else (*request.regions, *readable_regions(old_properties, stack)),
+            else (*(at.region for at in request.sites if not at.account), *readable_regions(old_properties, stack)),
         )
 
     def with_named(self, ports: Ports, clock: Clock) -> ExportEvent:
@@ -87,7 +87,7 @@ class ExportEvent:
 
         If properties are unclear, with those of their regions where the Export has a record as well.
         """
-        known, producer = {(each.region, each.scope) for each in self.destinations}, self.export.producer
+        known, producer = {(each.site, each.scope) for each in self.destinations}, self.export.producer
         entry = IndexEntry(self.export.stack)
         try:
             entry = ExportIndex(ports.stores(producer.region, clock), self.export).read()
@@ -95,12 +95,11 @@ class ExportEvent:
             # It is needed for more only where the places themselves are not known.
             if self.unclear_regions or isinstance(error, UnfinishedError):
                 raise
-        named = sorted(place for place in entry.places if place.account == producer.account)
-        found = [(place.region, ExportScope(place.consumer, producer)) for place in named]
+        found = [(at.site(producer), ExportScope(at.consumer, producer)) for at in sorted(entry.places)]
         for region in self.unclear_regions:
             try:
                 store = ports.stores(region, clock)
-                found += [(region, scope) for scope in recorded_scopes(store, self.export)]
+                found += [(Site(region), scope) for scope in recorded_scopes(store, self.export)]
             except StoreError as error:
                 # An Update that is not understood has written nowhere, nor an Export where the index does not name it.
                 if not is_out_of_reach(error) or (self.is_delete and not entry.is_exact):
@@ -128,4 +127,4 @@ _UNCLEAR = (
 
 def _left(request: ExportRequest) -> tuple[Destination, ...]:
     """Where nothing is wanted anymore."""
-    return tuple(Destination(region, request.scope, {}) for region in request.regions)
+    return tuple(Destination(site, request.scope, {}) for site in request.sites)

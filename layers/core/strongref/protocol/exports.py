@@ -80,8 +80,10 @@ class Exporter:
             if at_first and ports.lag.seconds:
                 attempt.read_early()
             while True:
-                sites = [(each.region, each.scope) for each in attempt.places.visited]
+                sites = [(each.site, each.scope) for each in attempt.places.visited]
                 try:
+                    for site, _ in sites:  # Each account lets this one in, or nothing is written anywhere.
+                        ports.at(site, clock)
                     if sites:
                         return behind_fences(ports, clock, sites, holder, attempt.carry_out, without_waiting=first)
                     ports.lag.settle(clock)
@@ -110,7 +112,7 @@ class Exporter:
         inspector, found = TagInspector(self.ports.stacks), []
         try:
             for each in wanted.destinations:
-                store = self.ports.stores(each.region, clock)
+                store = self.ports.at(each.site, clock)
                 found.append(read_scope(store, each.scope, wanted.export, inspector))
                 if not is_up_to_date(wanted.export, each.wanted, found[-1], each.hold):
                     return None

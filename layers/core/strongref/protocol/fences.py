@@ -17,7 +17,7 @@ from strongref.protocol.time import READING, Clock, OnClock, Until
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from strongref.contract.names import ExportScope
+    from strongref.contract.names import ExportScope, Site
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, Store
 
@@ -71,7 +71,7 @@ class OwnFence:
     """One holder's fence in one scope."""
 
     ports: Ports
-    region: str
+    site: Site
     scope: ExportScope
     holder: FenceHolder
     name: str  # of its parameter: the holder's in the scope, with a token that is never used twice
@@ -79,14 +79,14 @@ class OwnFence:
     taken_over: list[str] = field(default_factory=list)  # names of fences that this holder left behind
 
     @classmethod
-    def of(cls, ports: Ports, region: str, scope: ExportScope, holder: FenceHolder) -> OwnFence:
+    def of(cls, ports: Ports, site: Site, scope: ExportScope, holder: FenceHolder) -> OwnFence:
         """A new fence, which is not put up yet."""
         name = f"{scope.path('fences')}/{holder.name}.{ports.token()}"
-        return cls(ports, region, scope, holder, name, TagScan(holder.work))
+        return cls(ports, site, scope, holder, name, TagScan(holder.work))
 
     def put_up(self, clock: Clock, fence: Fence) -> None:
         """Put it up, or renew it."""
-        self.ports.stores(self.region, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
+        self.ports.at(self.site, clock).overwrite(self.name, ParameterType.STRING, fence.encode())
 
     def others(self, clock: Clock, *, at_first: bool = False) -> Fence | None:
         """Another holder's live fence. One that this holder left behind does not count: it is taken over.
@@ -94,7 +94,7 @@ class OwnFence:
         A list without this fence itself is out of date, and counts as if it had another one; but not `at_first`, right
         after this fence was put up.
         """
-        store, earliest = self.ports.stores(self.region, clock), clock.earliest()
+        store, earliest = self.ports.at(self.site, clock), clock.earliest()
         fences = fences_below(store, self.scope.path("fences"))
         self.taken_over, self.scan = [], TagScan(self.holder.work)
         if fences.pop(self.name, None) is None and not at_first:
@@ -116,7 +116,7 @@ class OwnFence:
         """Let it stand for the invocation that continues the work."""
         try:
             self.put_up(clock, Fence(self.holder.says, clock.now() + LIFETIME, self.scan, lifetime=LIFETIME))
-            self.ports.stores(self.region, clock).delete(self.taken_over)
+            self.ports.at(self.site, clock).delete(self.taken_over)
         except StrongRefError as error:
             logger.warning("A fence could not be left", extra={"fence": self.name, "error": str(error)})
 
@@ -137,7 +137,7 @@ class OwnFence:
         If that fails it expires: no reason to fail what has succeeded.
         """
         try:
-            self.ports.stores(self.region, clock).delete([self.name, *self.taken_over])
+            self.ports.at(self.site, clock).delete([self.name, *self.taken_over])
         except StrongRefError as error:
             logger.warning("A fence could not be deleted", extra={"fence": self.name, "error": str(error)})
 
@@ -213,11 +213,11 @@ class FenceLease(OnClock):
 
 
 def with_each(fences: Sequence[OwnFence], clock: Clock, act: Callable[[OwnFence, Clock], T]) -> list[T]:
-    """Do something with every fence, side by side in each region: each has quotas of its own."""
+    """Do something with every fence, side by side in each site: each has quotas of its own."""
     first = fences[0]
-    queues: dict[str, list[Callable[[], T]]] = {}
+    queues: dict[Site, list[Callable[[], T]]] = {}
     for own in fences:
-        queues.setdefault(own.region, []).append(partial(act, own, clock))
-    found = first.ports.stores(first.region, clock).side_by_side(list(queues.values()))
-    results = {region: iter(each) for region, each in zip(queues, found, strict=True)}
-    return [next(results[own.region]) for own in fences]
+        queues.setdefault(own.site, []).append(partial(act, own, clock))
+    found = first.ports.at(first.site, clock).side_by_side(list(queues.values()))
+    results = {site: iter(each) for site, each in zip(queues, found, strict=True)}
+    return [next(results[own.site]) for own in fences]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import SHARED, ExportScope, Key, StackArn, claim_tag, short_hash
+from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn, claim_tag, short_hash
 from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
 from strongref.contract.unclaimed import Unclaimed
@@ -182,7 +182,7 @@ class Importer:
             return may_go
 
         holder = FenceHolder(logical_id, f"the release of {holds.stack.name}")
-        sites = [(attempt.store.region, attempt.scope)]
+        sites = [(Site(attempt.store.region), attempt.scope)]
         with holds.left_to_janitor():
             if behind_fences(self.ports, attempt.clock, sites, holder, delete):
                 holds.wait_until_deleted()

@@ -38,9 +38,17 @@ class TagInspector:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
         return self.interpret(_read_tags(store, scope, keys), stack)
 
-    def interpret(self, tags: Mapping[Key, Mapping[str, str] | None], stack: str) -> dict[Key, ValueTags]:
-        """What tags that were read say, as seen from a stack; None stands for a value that has gone."""
-        return self._interpreted(tags, lambda producer: self._owner(producer, stack))
+    def interpret(
+        self, tags: Mapping[Key, Mapping[str, str] | None], stack: str, *, abroad: bool = False
+    ) -> dict[Key, ValueTags]:
+        """What tags that were read say, as seen from a stack; None stands for a value that has gone.
+
+        In another account (`abroad`), no claim is stale: its stacks cannot be asked about.
+        """
+        found = self._interpreted(tags, lambda producer: self._owner(producer, stack))
+        if abroad:
+            return {key: replace(each, claims={**each.claims, **each.stale}, stale={}) for key, each in found.items()}
+        return found
 
     def unclaimed(self, stack: str, owners: Mapping[str, str] | None = None) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX, Place, index_name, read_index
-from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, StackArn, claim_tag
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, Site, StackArn, claim_tag
 from strongref.contract.notices import Notice, NoticeType, Observation, of_janitor
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
@@ -130,7 +130,7 @@ class Janitor:
         """
         if suspicion.needed and self.repairs:
             try:
-                sites = [(self.region, scope)]
+                sites = [(Site(self.region), scope)]
                 repairs = behind_fences(
                     self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, suspicion, first)
                 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
-from strongref.contract.names import BadArnError, ExportScope, Key, Producer, StackArn, claim_tag
+from strongref.contract.names import BadArnError, ExportScope, Key, Producer, Site, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.memo import Memo
@@ -217,7 +217,7 @@ class HoldTender:
                     yield self._not_made(keeper, error)
             return
         try:
-            sites = [(self.region, stack.scope)]
+            sites = [(Site(self.region), stack.scope)]
             step, holds = behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0]))
         except StrongRefError as error:
             yield self._not_made(keeper, error)
@@ -288,7 +288,7 @@ class HoldTender:
             if is_stale_still():
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
             return
-        sites = [(stack.region, stack.scope)]
+        sites = [(Site(stack.region), stack.scope)]
         with suppress(ChangingError):
             if behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0])):
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))

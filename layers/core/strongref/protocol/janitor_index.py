@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
-from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
+from strongref.contract.names import BadArnError, ExportScope, Producer, Site, StackArn
 from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
@@ -114,7 +114,8 @@ class IndexTender:
         What version 0.2.0 named is left to the Export's next event.
         """
         if info is None:
-            return {NOWHERE}
+            own = {place for place in entry.places if place.account == self.account}
+            return {NOWHERE} if own == entry.places else own  # Values in other accounts are found by the index alone.
         if not info.at_rest:
             return set()
         loose = {*entry.denied, *entry.forgotten, *entry.dropped} - entry.places
@@ -131,16 +132,16 @@ class IndexTender:
             is_same = now.wrote.get(place) == entry.wrote.get(place)
             if not (same_rest and is_same) or place not in self._wrong(name, now, info):
                 return None
-            if self.repairs and info is None:
+            if self.repairs and place == NOWHERE:
                 index.remove_all()
             elif self.repairs:
                 index.remove([place])
             return FindingType.INDEX_ENTRY
 
-        named = entry.places if first is None else entry.places & {place}
+        named = entry.places if place == NOWHERE else entry.places & {place}
         fenced = sorted(each for each in named if each.account == self.account) if self.repairs else []
         while fenced:
-            sites = [(each.region, self._scope(name, each)) for each in fenced]
+            sites = [(Site(each.region), self._scope(name, each)) for each in fenced]
             try:
                 return behind_fences(self.ports, self.clock, sites, HOLDER, work)
             except ChangingError:

@@ -40,4 +40,6 @@ def may_pass_over(phase: Phase, destination: Destination, entry: IndexEntry) -> 
     # Nothing was there before, and the Update was refused before it began.
     never_began = is_rollback and place in entry.denied
     never_succeeded = phase in (Phase.CREATE, Phase.CREATE_ROLLBACK) and not entry.older
-    return not is_wanted and (entry.is_exact or never_began or never_succeeded)
+    # Whoever writes to another account names that first: version 0.2.0 wrote to none.
+    is_abroad = bool(destination.site.account)
+    return not is_wanted and (is_abroad or entry.is_exact or never_began or never_succeeded)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from strongref.errors import ACCESS_DENIED, AccountNotListedError
 from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from strongref.contract.fence import Fence
-    from strongref.contract.names import ExportScope
+    from strongref.contract.names import ExportScope, Site
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
     from strongref.errors import StrongRefError
@@ -32,7 +33,7 @@ class SideBySide(Protocol):
     """Makes calls that do not depend on each other."""
 
     def __call__(self, queues: Sequence[Sequence[Callable[[], T]]], /) -> list[list[T]]:
-        """The results of the calls, which are one queue for each region.
+        """The results of the calls, which are one queue for each site.
 
         Raises:
             Exception: the first failure, in the order of the calls. Calls in flight are finished; no other one begins.
@@ -47,6 +48,7 @@ class Store(Protocol):
     """
 
     region: str
+    account: str  # empty for the function's own
     side_by_side: SideBySide  # makes calls that do not depend on each other, of this store and of others
 
     def get(self, names: Iterable[str]) -> dict[str, Parameter]:
@@ -199,6 +201,20 @@ OnWait: TypeAlias = "Callable[[ExportScope, Fence, float], object]"
 """Is called before each pause in which a change waits for another holder's fence, for at most so many seconds."""
 
 
+class Abroad(Protocol):
+    """The Parameter Stores of other accounts."""
+
+    def store(self, site: Site, clock: Clock) -> Store:
+        """That of a site; raises `StoreError` if its account does not let this one in."""
+
+
+class NoneAbroad:
+    """Other accounts, to none of which an installation may write."""
+
+    def store(self, site: Site, _clock: Clock) -> Store:
+        raise AccountNotListedError("AssumeRole", ACCESS_DENIED, "Account", site.region, account=site.account)
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """Everything that a use case needs from outside."""
@@ -215,3 +231,10 @@ class Ports:
     sees_installations: bool = False  # whether stores have what installations make; else, there are everywhere some
     # takes what the response need not wait for; it may never be done
     later: Callable[[Callable[[], object]], object] = lambda work: work()
+    abroad: Abroad = field(default_factory=NoneAbroad)  # the stores of other accounts
+
+    def at(self, site: Site, clock: Clock) -> Store:
+        """The Parameter Store of a site; raises `StoreError` if its account does not let this one in."""
+        if not site.account:
+            return self.stores(site.region, clock)
+        return self.abroad.store(site, clock)

@@ -51,15 +51,15 @@ class Work(NamedTuple):
 
 
 def carry_out(works: Iterable[Work]) -> None:
-    """Carry out several works, one step of each at the same time: each region has quotas of its own."""
+    """Carry out several works, one step of each at the same time: each site has quotas of its own."""
     going = list(works)
     while going:
-        step: dict[str, list[Callable[[], object]]] = {}
+        step: dict[tuple[str, str], list[Callable[[], object]]] = {}
         left = []
         for work in going:
             calls = next(work.steps, None)
             if calls is not None:
-                step.setdefault(work.store.region, []).extend(calls)
+                step.setdefault((work.store.account, work.store.region), []).extend(calls)
                 left.append(work)
         if step:
             left[0].store.side_by_side(list(step.values()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref import errors
 from strongref.contract.index import Place
-from strongref.contract.names import ExportScope, Key, owner_tag
+from strongref.contract.names import ExportScope, Key, Site, owner_tag
 from strongref.contract.record import RequestStamp, decode, part_name
 from strongref.protocol.plan import ExportPlan
 from strongref.protocol.planner import keys_to_inspect, plan_export
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """One region's scope, and what an Export wants there: nothing, where it moves away or is deleted."""
+    """One site's scope, and what an Export wants there: nothing, where it moves away or is deleted."""
 
-    region: str
+    site: Site
     scope: ExportScope
     wanted: Mapping[Key, Value] = field(repr=False)
     hold: str = ""  # the CloudFormation export that imports of it hold; empty if there is none
@@ -41,7 +41,7 @@ class Destination:
 
     @property
     def place(self) -> Place:
-        return Place(self.scope.producer.account, self.region, self.scope.consumer)
+        return Place(self.site.account or self.scope.producer.account, self.site.region, self.scope.consumer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Snapshot:
         why = self.stored.why or self.blocked
         if not (why and own) or own.untouched:
             return why if own else None
-        before = at.wanted if failed is None else failed.values if failed.publishes_to(at.region, at.scope) else {}
+        before = at.wanted if failed is None else failed.values if failed.publishes_to(at.site, at.scope) else {}
         known = own.values == at.wanted if not self.stored.unreadable else _plain(own.values) == _plain(at.wanted)
         is_stored = all(self.stored.stored.get(key) == value for key, value in _plain(at.wanted).items())
         is_same = bool(at.wanted) and known and is_stored and not own.open and _secure(before) == _secure(at.wanted)
@@ -189,7 +189,7 @@ def with_named(snapshots: Sequence[Snapshot], export: ExportIdentity, read: Call
     if not unclear:
         return list(snapshots)
     entry = errors.or_else(read, None)
-    named = [each for each in unclear if entry is None or entry.names(each.destination.region, each.destination.scope)]
+    named = [each for each in unclear if entry is None or each.destination.place in entry.places]
     return [replace(each, stored=replace(each.stored, named=each in named)) for each in snapshots]
 
 
@@ -214,7 +214,7 @@ def _read_tags(
         read: dict[Key, Mapping[str, str] | None] = {}
         yield [partial(_read_into, read, store, scope, key) for key in keys]
         for key in keys:
-            found = inspector.interpret({key: read[key]}, export.stack)
+            found = inspector.interpret({key: read[key]}, export.stack, abroad=bool(store.account))
             snapshot.tags.update(found)
             is_unclaimed = all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values())
             scan.note(key, unclaimed=is_unclaimed)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.index import Place
+    from strongref.contract.names import Site
     from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
@@ -72,7 +73,7 @@ class EventPlaces:
         Raises:
             StoreError: the given one, if it is of another kind, or if the event has something to do there.
         """
-        out = [each for each in self.visited if each.region == error.region]
+        out = [each for each in self.visited if each.site == (error.region, error.account)]
         if not (out and (error.code == FULL or is_out_of_reach(error))):
             raise error
         # The phase is certain then; and who names a place afterward sees this event when it looks again (`name`).
@@ -98,7 +99,7 @@ class EventPlaces:
             if not may_pass_over(phase, at, entry):
                 self._note_denied(phase, [each for each, _ in self.unreached])
                 producer = at.scope.producer
-                raise OutOfReachError(at.region, producer.stack, producer.region, error)
+                raise OutOfReachError(at.site.region, producer.stack, producer.region, error, account=at.site.account)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
@@ -152,7 +153,15 @@ class EventPlaces:
             if not is_late:
                 self.entry = index.name(entry, written | (wanted - entry.exact), hold, requested)
         except StrongRefError as error:
-            if isinstance(error, UnfinishedError) or not is_rollback or must or (new and self.entry.is_exact):
+            own, named = self.event.stack_arn.account, self.entry.places
+            is_unnamed = any(at.account != own for at in (written | wanted) - named)
+            if (
+                isinstance(error, UnfinishedError)
+                or not is_rollback
+                or must
+                or is_unnamed
+                or (new and self.entry.is_exact)
+            ):
                 raise
             logger.warning("The index could not be corrected", extra={"error": str(error)})
         # Only now: either the rollback reads what was named, or this look shows the rollback.
@@ -196,14 +205,14 @@ class EventPlaces:
 
         def is_right(at: Destination) -> bool:
             # First: whoever has begun before the rollback is at work, or what it wrote can be read.
-            fence = live_fence(self.ports.stores(at.region, self.clock), at.scope, self.clock)
+            fence = live_fence(self.ports.at(at.site, self.clock), at.scope, self.clock)
             return fence is None and self.is_done(at)
 
         return or_else(lambda: all(map(is_right, places)), False)
 
     def is_done(self, at: Destination) -> bool:
         """Whether a look shows nothing to do in a place."""
-        export, store = self.wanted.export, self.ports.stores(at.region, self.clock)
+        export, store = self.wanted.export, self.ports.at(at.site, self.clock)
         stored = read_scope(store, at.scope, export, TagInspector(self.ports.stacks))
         left = keys_to_inspect(export, at.wanted, stored, self.wanted.rewrite)
         return not left and is_up_to_date(export, at.wanted, stored, at.hold)
@@ -214,10 +223,14 @@ def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place]
 
     The next rollback may pass over them. What the Update has begun to write has the same date, which forbids that.
     """
-    index = ExportIndex(ports.stores(event.stack_arn.region, clock), ExportIdentity(event.stack, event.logical_id))
+    producer = event.stack_arn.producer
+    index = ExportIndex(ports.stores(producer.region, clock), ExportIdentity(event.stack, event.logical_id))
     try:
         entry = index.read()
-        lost = [*out, *(each for each in entry.places if each not in out and not _is_reached(ports, each, clock))]
+        lost = [
+            *out,
+            *(each for each in entry.places if each not in out and not _is_reached(ports, each.site(producer), clock)),
+        ]
         if not lost or event.requested is None:
             return
         ports.lag.settle(clock)  # Since the event was sent: the phase is certain.
@@ -229,9 +242,9 @@ def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place]
         logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
 
 
-def _is_reached(ports: Ports, place: Place, clock: Clock) -> bool:
+def _is_reached(ports: Ports, site: Site, clock: Clock) -> bool:
     try:
-        ports.stores(place.region, clock).under("/strongref/fences/_")
+        ports.at(site, clock).under("/strongref/fences/_")
     except StoreError as error:
         return not is_out_of_reach(error)
     return True

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
+    from strongref.contract.names import StackArn
     from strongref.contract.response import Response
     from strongref.lookup.search import Finder
     from strongref.protocol.janitor import Janitor
     from strongref.protocol.lag import ReadLag
-    from strongref.protocol.ports import Ports, SideBySide
+    from strongref.protocol.ports import Abroad, Ports, SideBySide
     from strongref.protocol.time import Clock
     from strongref.runtime.custom_resource import CustomResource
     from strongref.runtime.schedule import ScheduledFunction
@@ -57,6 +58,9 @@ JANITOR_RATE_SHARE = 0.5
 """The share of a function's rate limits that the janitor uses."""
 
 PAUSE = 2.0
+
+EXPORT_ACCOUNTS = "STRONGREF_EXPORT_ACCOUNTS"
+"""The environment variable with the other accounts that Exports may write to, separated by commas."""
 
 EVENT_BUS = "STRONGREF_EVENT_BUS"
 """The environment variable with the name or ARN of the bus that notices are sent to; empty for none."""
@@ -100,6 +104,15 @@ class _Process:
             lag=lag,
         )
 
+    def abroad(self, stack: StackArn) -> Abroad | None:
+        """Other accounts, for one event of a stack; None without any, and then nothing is loaded for them."""
+        if not (listed := tuple(filter(None, os.environ.get(EXPORT_ACCOUNTS, "").split(",")))):
+            return None
+        from strongref.aws.accounts import Accounts  # noqa: PLC0415 (not needed without other accounts)
+
+        region = os.environ.get("AWS_REGION", stack.region)
+        return Accounts(listed, stack, region, self.clients, self.limiter, in_threads)
+
     def stacks(self, account: str, clock: Clock) -> CloudFormationStacks:
         from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
 
@@ -132,6 +145,7 @@ def exporter() -> CustomResource:
     def handle(event: Event, clock: Clock) -> Response:
         ports = process.ports(event.stack_arn.account, clock, PATIENCE, in_threads)
         ports = replace(ports, notify=outbox, later=outbox.later, sees_installations=True)
+        ports = replace(ports, abroad=process.abroad(event.stack_arn) or ports.abroad)
         return Exporter(ports).handle(event, clock)
 
     return process.custom_resource(handle, outbox, in_threads)
