@@ -238,7 +238,7 @@ class Stack:
         values = {(name,): name, **{path: leaf.value for path, leaf in leaves.items()}}
         places = {
             location(self.target, via, path, is_own=True, to=to): value
-            for to in getattr(channel, "regions", ()) or [None]
+            for to in getattr(channel, "places", [("", "")])
             for path, value in values.items()
         }
         if late := [self.synthesis.missed[where] for where in places if where in self.synthesis.missed]:
@@ -271,11 +271,11 @@ class Stack:
 
 
 def location(
-    target: Target, via: Channel | None, path: Path, *, is_own: bool, to: str | None = None
+    target: Target, via: Channel | None, path: Path, *, is_own: bool, to: tuple[str, str] = ("", "")
 ) -> tuple[Hashable, Hashable]:
     """Where a value is, and for whom: the same for the stack that exports it (`is_own`) and for those that import it.
 
-    By `CrossRegion` it is for a region, `to`: the stack's own by default.
+    By `CrossRegion` it is for an account and a region, `to`: the stack's own by default.
 
     Raises:
         BadNameError: the channel cannot carry the name.
@@ -284,7 +284,8 @@ def location(
     if not isinstance(path[0], str) or not path[0]:
         raise errors.BadNameError(str(path[0]), "a name must be a string that is not empty")
     if isinstance(via, CrossRegion):
-        whom = (SHARED if via.shared else via.consumer or (SHARED if is_own else target.name)), to or target.region
+        consumer = SHARED if via.shared else via.consumer or (SHARED if is_own else target.name)
+        whom = consumer, to[0] or account, to[1] or region
         account, region = via.account or account, via.region or region  # An export has neither.
         name = ("strongref", target.name if is_own else via.stack, *path)
     elif isinstance(via, Parameters):

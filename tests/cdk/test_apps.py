@@ -17,7 +17,13 @@ from constructs import Node
 import strongref_cdk as shared
 from strongref_cdk import CdkTarget, ConstructError, CrossRegion, Parameters, ResolveType
 from strongref_cdk.errors import ExportedElsewhereError, NotDeployedError, RefusedByCdkError, SecretError
-from strongref_objects.base.errors import BadNameError, ExportedTwiceError, NothingToImportError, OwnExportError
+from strongref_objects.base.errors import (
+    BadChannelError,
+    BadNameError,
+    ExportedTwiceError,
+    NothingToImportError,
+    OwnExportError,
+)
 from strongref_objects.stack import Stack
 from tests.support import cdk_apps
 from tests.support.cdk_apps import ACCOUNT, EU, US, deploy
@@ -190,6 +196,27 @@ def test_a_stack_of_another_region_is_deployed_after_the_one_that_it_imports_fro
     other = cdk_apps.stack(network.node.root, "Other", US)
     shared.import_string(other, "Domain", type=LATER, via=CrossRegion(stack="Network"))
     assert list(other.dependencies) == []
+
+
+def test_a_stack_of_another_account_imports_from_the_one_that_exports_to_it(network: cdk.Stack) -> None:
+    other = "222222222222"
+    there = cdk_apps.stack(network.node.root, "There", account=other)
+    shared.export_string(network, "Domain", "example.com", via=CrossRegion(accounts=[other]))
+    shared.import_string(there, "Domain", type=LATER, via=CrossRegion(stack="Network", account=ACCOUNT))
+    assert list(there.dependencies) == [network]
+    (export,) = cdk_apps.resources(network, "Custom::CrossRegionExport").values()
+    assert export["Properties"]["Account"] == other
+    (made,) = cdk_apps.resources(there, "Custom::CrossRegionImport").values()
+    assert made["Properties"]["From"] == {"Stack": "Network", "Account": ACCOUNT}
+
+
+def test_an_account_that_is_not_known_yet_cannot_be_named(app: cdk.App) -> None:
+    anywhere = cdk_apps.stack(app, "Anywhere", account=None)
+    with pytest.raises(BadChannelError, match=r"an account must be .* twelve digits, in quotes, got '\$\{Token"):
+        CrossRegion(accounts=[anywhere.account])
+    shared.export_string(anywhere, "Domain", "example.com", via=CrossRegion(accounts=[ACCOUNT]))
+    (export,) = cdk_apps.resources(anywhere, "Custom::CrossRegionExport").values()
+    assert export["Properties"]["Account"] == ACCOUNT
 
 
 @pytest.mark.parametrize("exported_first", [True, False])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from strongref_objects import CrossRegion, Parameters, ResolveType
+from strongref_objects import CrossRegion, Parameters, PlainTarget, ResolveType, Stack
 from strongref_objects.base.errors import (
+    BadNameError,
     BadValueError,
     ExportedTwiceError,
     LogicalIdTakenError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 AT_DEPLOYMENT = ResolveType.DEPLOYMENT
 BUCKET = Tree({"BucketArn": {"Fn::GetAtt": ["Bucket", "Arn"]}, "BucketName": {"Ref": "Bucket"}})
 TO_WEB = CrossRegion(regions=[US], consumer="web")
+OTHER = "222222222222"
 
 
 @pytest.fixture
@@ -143,12 +145,38 @@ def test_another_consumer_or_other_regions_have_a_resource_of_their_own(world: W
     ]
 
 
+@pytest.mark.parametrize("account", [ACCOUNT, None])
+def test_each_account_in_each_region_has_a_resource_of_its_own(world: World, account: str | None) -> None:
+    stack = Stack(PlainTarget("network", EU, account), synthesis=world.run())
+    via = CrossRegion(regions=[US, EU], accounts=[OTHER, ACCOUNT])
+    for name in ("A", "B"):
+        stack.export_string(name, "x", via=via)
+    stack.export_string("C", "x", via=CrossRegion(accounts=[OTHER]))
+    own = None if account else ACCOUNT  # Whether it is the stack's own is not known if that is not.
+    assert [(each.get("Account"), each.get("Region"), *each["Values"]) for each in custom(stack)] == [
+        (OTHER, US, "A", "B"),
+        (OTHER, None, "A", "B", "C"),
+        (own, US, "A", "B"),
+        (own, None, "A", "B"),
+    ]
+
+
+def test_a_name_that_no_other_account_accepts_is_refused(world: World) -> None:
+    """The policy that keeps producers apart denies it."""
+    stack, via = world.stack("network"), CrossRegion(accounts=[OTHER])
+    with pytest.raises(BadNameError, match=f"Ids.{ACCOUNT}.*other accounts accept no name with the level {ACCOUNT}"):
+        stack.export_object("Ids", Tree({OTHER: "x", ACCOUNT: "x"}), via=via)
+    stack.export_object("Ids", Tree({OTHER: "x"}), via=via)
+    stack.export_object("All", Tree({ACCOUNT: "x"}), via=CrossRegion(accounts=[ACCOUNT]))
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         (CrossRegion(), CrossRegion(consumer="shared")),
         (CrossRegion(regions=[US]), CrossRegion(consumer=US)),
         (CrossRegion(consumer="a", regions=[US]), CrossRegion(consumer=f"a-{US}")),
+        (CrossRegion(accounts=[OTHER]), CrossRegion(consumer=OTHER)),
     ],
 )
 def test_no_consumer_is_taken_for_another_or_for_all(world: World, one: Channel, other: Channel) -> None:

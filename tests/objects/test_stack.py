@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 AT_DEPLOYMENT = ResolveType.DEPLOYMENT
 TO_WEB = CrossRegion(regions=[US], consumer="web")
 FROM_NETWORK = CrossRegion(stack="network", region=EU)
+OTHER = "222222222222"
 
 
 @pytest.fixture
@@ -41,6 +42,8 @@ def world(tmp_path: Path) -> World:
         ({"regions": ["Ireland"]}, "must be a region code such as us-east-1, got 'Ireland'"),
         ({"regions": "eu-west-1", "region": "nowhere"}, "must be a region code such as us-east-1, got 'nowhere'"),
         ({"stack": "network", "account": "1"}, "twelve digits"),
+        ({"accounts": [OTHER, "1"]}, "an account must be an account's twelve digits, in quotes, got '1'"),
+        ({"accounts": int(OTHER)}, "an account must be an account's twelve digits, in quotes, got 222222222222"),
         ({"consumer": "_shared"}, "a label"),
         ({"stack": "net_work"}, "stack must be the exporting stack's name, got 'net_work'"),
     ],
@@ -50,8 +53,8 @@ def test_a_cross_region_channel_that_cannot_be_is_refused(given: dict[str, Any],
         CrossRegion(**given)
 
 
-def test_one_region_may_be_given_as_a_string() -> None:
-    assert CrossRegion(regions=US) == CrossRegion(regions=[US])
+def test_one_region_or_account_may_be_given_as_a_string() -> None:
+    assert CrossRegion(regions=US, accounts=OTHER) == CrossRegion(regions=[US], accounts=[OTHER])
 
 
 @pytest.mark.parametrize("prefix", ["shared", "/", "", "/a b", "//a", "/aws/x", "/ssm", "/strongref/exports"])
@@ -73,8 +76,9 @@ def test_a_channel_that_says_whom_to_import_from_exports_nothing(world: World, v
     ("via", "problem"),
     [
         (TO_WEB, "an import must name the exporting stack"),
-        (CrossRegion(stack="network", regions=[US]), "regions and hold are for exports"),
-        (CrossRegion(stack="network", hold=False), "regions and hold are for exports"),
+        (CrossRegion(stack="network", regions=[US]), "regions, accounts and hold are for exports"),
+        (CrossRegion(stack="network", accounts=[OTHER]), "regions, accounts and hold are for exports"),
+        (CrossRegion(stack="network", hold=False), "regions, accounts and hold are for exports"),
         (CrossRegion(stack="network", shared=True, consumer="web"), "exclude each other; leave one of them out"),
     ],
 )
@@ -138,6 +142,17 @@ def test_two_stacks_of_one_template_forget_nothing_of_each_other(world: World) -
         stack.import_string(name, type=AT_DEPLOYMENT, via=FROM_NETWORK)
         stack.export_string(name, "x", via=TO_WEB)
     assert [each.get("Names") or list(each["Values"]) for each in custom(first)] == [["A", "B"], ["A", "B"]]
+
+
+def test_only_a_stack_of_the_account_that_is_exported_to_knows_what_the_program_exports(world: World) -> None:
+    run, via = world.run(), CrossRegion(regions=[US], accounts=[OTHER], consumer="web")
+    Stack(PlainTarget("network", EU, ACCOUNT), synthesis=run).export_object("Web", Tree({"Id": "1"}), via=via)
+    there = CrossRegion(stack="network", region=EU, account=ACCOUNT)
+    webs = [Stack(PlainTarget("web", US, account), synthesis=run) for account in (OTHER, ACCOUNT)]
+    read = [web.import_object("Web", type=AT_DEPLOYMENT, via=there) for web in webs]
+    assert [each.read_setting("Id") for each in read] == ["1", None]
+    read[0].read_string("Id")
+    assert custom(webs[0])[0]["From"] == {"Stack": "network", "Region": EU, "Account": ACCOUNT}
 
 
 @pytest.mark.parametrize("via", [None, FROM_NETWORK])

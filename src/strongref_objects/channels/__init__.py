@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.contract.names import is_stack_name
@@ -25,10 +26,10 @@ class CloudFormation:
 
 @dataclass(frozen=True, slots=True)
 class CrossRegion:
-    """strongref's exports, which stacks in other regions can import and claim.
+    """strongref's exports, which stacks in other regions and accounts can import and claim.
 
     An export names its consumers: `CrossRegion(regions=["eu-west-1"], consumer="web")`. An import names the exporting
-    stack: `CrossRegion(stack="network", region="us-east-1")`.
+    stack: `CrossRegion(stack="network", region="us-east-1")`, and its account if that is another one.
     """
 
     regions: Sequence[str] = ()  # for exports: the consumers' regions; by default the stack's own region
@@ -44,14 +45,19 @@ class CrossRegion:
     value_bytes: int = field(default=VALUE_BYTES, compare=False)
     # for exports: whether imports make CloudFormation refuse to delete the exporting stack and to remove the Export
     hold: bool = True
+    # for exports: the consumers' accounts, each of which has to trust this one; by default the stack's own account
+    accounts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Raises `BadChannelError` if an argument is not valid in either direction."""
-        given = (self.regions,) if isinstance(self.regions, str) else self.regions
-        object.__setattr__(self, "regions", tuple(dict.fromkeys(given)))
+        for name in ("regions", "accounts"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, tuple(dict.fromkeys((given,) if isinstance(given, str | int) else given)))
         try:
             for region in (*self.regions, *([self.region] if self.region is not None else ())):
                 parse_region("a region", region)
+            for account in self.accounts:
+                parse_account("an account", account)
             if self.account is not None:
                 parse_account("account", self.account)
             if self.consumer is not None:
@@ -63,10 +69,15 @@ class CrossRegion:
         if type(self.value_bytes) is not int or not 1 <= self.value_bytes <= DATA_BYTES:
             raise BadChannelError(f"value_bytes must be a number from 1 to {DATA_BYTES}")
 
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """The accounts and regions to export to; empty for the stack's own."""
+        return list(product(self.accounts or [""], self.regions or [""]))
+
     def check_export(self) -> None:
         """Raises `BadChannelError` if this has arguments for imports."""
         if self.stack is not None or self.region is not None or self.account is not None or self.shared:
-            of_exports = "an export takes regions, consumer and hold"
+            of_exports = "an export takes regions, accounts, consumer and hold"
             raise BadChannelError(f"stack, region, account and shared are for imports; {of_exports}")
         if self.value_bytes != VALUE_BYTES:
             raise BadChannelError("value_bytes is for imports, which share a response; leave it out of an export")
@@ -75,8 +86,9 @@ class CrossRegion:
         """Raises `BadChannelError` if this does not name the exporting stack, or has arguments for exports."""
         if self.stack is None:
             raise BadChannelError("an import must name the exporting stack: CrossRegion(stack=…)")
-        if self.regions or not self.hold:
-            raise BadChannelError("regions and hold are for exports; an import takes stack, region and account")
+        if self.regions or self.accounts or not self.hold:
+            of_imports = "an import takes stack, region and account"
+            raise BadChannelError(f"regions, accounts and hold are for exports; {of_imports}")
         if self.shared and self.consumer is not None:
             raise BadChannelError("consumer and shared=True exclude each other; leave one of them out")
 
