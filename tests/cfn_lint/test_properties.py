@@ -83,6 +83,11 @@ LOOKUP = EXPORT.replace(EXPORT_TYPE, LOOKUP_TYPE)
         ),
         (
             EXPORT,
+            "Values: {A: x}\nAccount:\n  - !Ref P\n  - '2222'  # here",
+            r"Account\[1\] must be an account's twelve digits, in quotes, got '2222'",
+        ),
+        (
+            EXPORT,
             "Values: {A: x}\nOnChange: !If [C, refuse, !If [C, propagate, propogate]]  # here",
             "OnChange .*'propogate'",
         ),
@@ -135,6 +140,8 @@ def test_nothing_is_found_in_the_examples_and_on_the_pages() -> None:
 
 
 TOPIC = {"TypeName": "AWS::SNS::Topic"}
+SECURE = {"Values": {"A": "x"}, "SecureKeys": ["A"]}
+ACCOUNTS = ["111111111111", "222222222222"]
 
 
 def test_nothing_is_found_where_functions_return_what_is_right() -> None:
@@ -158,6 +165,10 @@ def test_nothing_is_found_where_functions_return_what_is_right() -> None:
         (EXPORT_TYPE, {"Values": {"A": "x"}, "Region": ["cn-north-1", {"Ref": "P"}]}),
         (EXPORT_TYPE, {"Values": {"A": "x"}, "Region": ["cn-north-1", "cn-northwest-1"]}),
         (EXPORT_TYPE, {"Values": {"A": "x"}, "Region": "us-gov-west-1", "Account": "222222222222"}),
+        # Whether it is the stack's own account, which may have secure values and a level of its number.
+        (EXPORT_TYPE, SECURE | {"Account": ["222222222222", 222222222222]}),
+        (EXPORT_TYPE, SECURE | {"Account": ["222222222222", {"Ref": "P"}]}),
+        (EXPORT_TYPE, {"Values": dict.fromkeys(ACCOUNTS, "x"), "Account": [*map(int, ACCOUNTS)]}),
         (IMPORT_TYPE, {"From": {"Stack": "a", "Region": "cn-north-1", "Account": 222222222222}}),
         (IMPORT_TYPE, {"From": {"Stack": "a"}, "Shared": {"Ref": "P"}, "Consumer": "b"}),
         (IMPORT_TYPE, {"From": {"Stack": "a"}, "Shared": either(True, False), "Consumer": "b"}),
@@ -173,6 +184,11 @@ def test_nothing_is_found_where_functions_return_what_is_right() -> None:
 )
 def test_nothing_is_found_that_depends_on_the_deployment(kind: str, given: Any) -> None:
     assert list(problems(kind, given)) == []
+
+
+def test_of_several_accounts_one_is_not_the_stacks_own() -> None:
+    ((path, text),) = problems(EXPORT_TYPE, SECURE | {"Account": ACCOUNTS})
+    assert (path, "secure values are not exported to other accounts" in text) == (("Values", "A"), True)
 
 
 def test_a_branch_is_checked_wherever_it_stands() -> None:

@@ -120,6 +120,13 @@ def test_nothing_is_found_where_functions_stand() -> None:
     assert found(macro({"XRef": either(REFERENCE, NO_VALUE)}, {"As": "A", "OnChange": {"Ref": "P"}})) == []
 
 
+def test_a_list_of_accounts_is_accepted_everywhere() -> None:
+    several = {"Account": ["111111111111", 222222222222, {"Ref": "P"}]}
+    assert found(resource(EXPORT_TYPE, {"Values": {}, **several})) == []
+    assert found(macro({}, [{"As": "A", **several}])) == []
+    assert len(found(macro({}, {"As": "A", "Account": {"Id": "1"}}))) == 1
+
+
 def test_it_is_silent_on_what_is_not_ours() -> None:
     foreign = {"Type": "AWS::X::Y", "Properties": {"OnChange": 1, "NameRef": "x"}}
     templates: list[object] = [{}, [], "x", {"Resources": {"R": foreign}}]

@@ -111,6 +111,15 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
     assert made == {"ServiceToken": TOKEN, "Hold": made["Hold"], **given}
 
 
+def test_several_accounts_are_passed_on_to_the_exporter() -> None:
+    accounts = ["222222222222", 333333333333, {"Ref": "Account"}]
+    made = the_export({"As": "A", "Region": "us-east-1", "Account": accounts})["Properties"]
+    assert made["Account"] == ["222222222222", "333333333333", {"Ref": "Account"}]
+    in_full = template(Export={"Type": EXPORTS, "Properties": {**made, "Hold": "x"}})
+    in_full["Outputs"] = {"Hold": {"Value": get("Export", "Hold"), "Export": {"Name": "x"}}}
+    assert transformed(in_full) == in_full
+
+
 @pytest.mark.parametrize(
     ("given", "reported"),
     [
@@ -160,6 +169,14 @@ def test_every_property_of_the_exporter_may_be_given() -> None:
             "Alb.Exports.Region: must be a region code such as us-east-1, got 'Ireland'",
         ),
         ({"As": "A", "Account": 1}, "Alb.Exports.Account: must be an account's twelve digits, in quotes, got '1'"),
+        (
+            {"As": "A", "Account": ["222222222222", 1]},
+            "Alb.Exports.Account: must be an account's twelve digits, in quotes, got '1'",
+        ),
+        (
+            {"As": "A", "Account": []},
+            "Alb.Exports.Account: must not be an empty list; omit it for the stack's own account",
+        ),
         ({"As": "A", "Consumer": "_x"}, "Alb.Exports.Consumer: must be a stack's name or a label"),
         ({"As": "A", "OnChange": "ignore"}, "Alb.Exports.OnChange: must be refuse or propagate, got 'ignore'"),
         ([{"As": "A"}, {"As": "B b"}], "Alb.Exports[1].As: must consist of letters, digits, _ and -, got 'B b'"),

@@ -60,6 +60,8 @@ def test_secure_keys_are_put_together() -> None:
         ({"Region": "us-east-1"}, {"Region": ["us-east-1"]}),
         ({"Region": ["eu-west-1", {"Ref": "R"}]}, {"Region": [{"Ref": "R"}, "eu-west-1", "eu-west-1"]}),
         ({"Account": 111111111111}, {"Account": "111111111111"}),
+        ({"Account": 111111111111}, {"Account": ["111111111111", 111111111111]}),
+        ({"Account": ["111111111111", {"Ref": "A"}]}, {"Account": [{"Ref": "A"}, 111111111111]}),
         ({"Consumer": {"Ref": "C"}}, {"Consumer": {"Ref": "C"}}),
     ],
 )

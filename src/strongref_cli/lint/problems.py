@@ -32,7 +32,7 @@ from strongref.macro.template import IF, NO_VALUE, Node, Path, is_function
 
 _P = ParamSpec("_P")
 
-_FROM, _VALUES, _SECURE, _REGION = "From", "Values", "SecureKeys", "Region"
+_FROM, _VALUES, _SECURE, _REGION, _ACCOUNT = "From", "Values", "SecureKeys", "Region", "Account"
 
 
 class PropertiesReader(NamedTuple):
@@ -53,7 +53,7 @@ KINDS: Mapping[str, PropertiesReader] = {
 
 _ANY = "x"
 _SAMPLES: Mapping[str, object] = {
-    "Account": "111111111111",
+    _ACCOUNT: "111111111111",
     "Arn": "arn:aws:s3:::x",
     "OnChange": OnChange.REFUSE.value,
     "Shared": "false",
@@ -109,7 +109,7 @@ def _versions(node: Node, name: str = "") -> Sequence[object]:
         below = [_versions(each, str(key) if name == _FROM else "") for key, each in node.items()]
         return [dict(zip(map(str, node), each, strict=True)) for each in _side_by_side(below)]
     if isinstance(node, list):
-        return _side_by_side([_versions(each, name if name == _REGION else "") for each in node])
+        return _side_by_side([_versions(each, name if name in (_REGION, _ACCOUNT) else "") for each in node])
     return [as_sent(node)]
 
 
@@ -141,9 +141,11 @@ def _varies(node: Node) -> bool:
 def _known(given: Mapping[str, Node]) -> dict[str, object]:
     """All properties together, without what others could contradict."""
     known = {name: _versions(each, name)[0] for name, each in given.items()}
-    regions, secure = given.get(_REGION), given.get(_SECURE)
-    if any(map(_is_unknown, regions if isinstance(regions, list) else [regions])):
-        del known[_REGION]
+    secure = given.get(_SECURE)
+    for name in (_REGION, _ACCOUNT):
+        places = given.get(name)
+        if any(map(_is_unknown, places if isinstance(places, list) else [places])):
+            del known[name]
     if isinstance(secure, list):
         names = [as_sent(name) for name in secure if not _is_unknown(name)]
         known[_SECURE] = [name for name in names if _is_given(name, given[_VALUES])]
@@ -166,7 +168,9 @@ def _stack(known: Mapping[str, object]) -> StackArn:
     origin, region = known.get(_FROM), known.get(_REGION)
     region = origin.get(_REGION) if isinstance(origin, Mapping) else region[0] if isinstance(region, list) else region
     arn = Arn.parse(str(known.get("Arn") or known.get("PhysicalId")))
-    account = known.get("Account") or (arn.account if arn else "") or _SAMPLES["Account"]
+    account = known.get(_ACCOUNT) or (arn.account if arn else "") or _SAMPLES[_ACCOUNT]
+    if isinstance(account, list):  # With several, some are not the stack's own, and which is not known.
+        account = account[0] if len(set(account)) == 1 else "0" * 12
     region = str(region or _SAMPLES[_REGION])
     return StackArn(partition_of(region), region, str(account), _ANY, _ANY)
 

@@ -45,7 +45,7 @@ class ExportPart:
 
     at: Path  # its path
     found: ResourceExports  # the resource's `Exports`
-    target: SharedProperties  # `Region`, `Account` and `Consumer`: regions sorted, a single one as text
+    target: SharedProperties  # `Region`, `Account` and `Consumer`: lists sorted, a single item as text
     values: Node = field(repr=False)  # the exporter's, which may have imported values
     secure: tuple[str, ...] = ()  # keys of secure values
     # the exporter's properties that apply to the whole Export
@@ -77,11 +77,12 @@ def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[Templat
 
 def _target(given: Mapping[str, Node]) -> SharedProperties:
     target = {key: as_sent(given[key]) for key in TARGET_KEYS if key in given}
-    if isinstance(target.get("Region"), list):
-        different = {json.dumps(each, sort_keys=True): each for each in target["Region"]}
-        regions = [different[text] for text in sorted(different)]
-        single = len(regions) == 1 and isinstance(regions[0], str)
-        target["Region"] = regions[0] if single else regions
+    for key in ("Region", "Account"):
+        if isinstance(target.get(key), list):
+            different = {json.dumps(each, sort_keys=True): each for each in map(as_sent, target[key])}
+            places = [different[text] for text in sorted(different)]
+            single = len(places) == 1 and isinstance(places[0], str)
+            target[key] = places[0] if single else places
     return SharedProperties.of(target)
 
 
@@ -171,17 +172,18 @@ def _secured(values: Mapping[str, Node], keys: list[str]) -> None:
             raise
 
 
-def _regions(prop: str, given: Node) -> None:
+def _several(parse: Callable[[str, object], str], prop: str, given: Node) -> None:
+    """Check one of something, or a list of them."""
     if given == []:
-        raise BadRequestError(prop, "must not be an empty list; omit it for the stack's own region")
+        raise BadRequestError(prop, f"must not be an empty list; omit it for the stack's own {prop.lower()}")
     for each in given if isinstance(given, list) else [given]:
         if not is_function(each):
-            parse_region(prop, each)
+            parse(prop, as_sent(each))
 
 
 _RULES: Mapping[str, Callable[[str, Node], object]] = {
-    "Region": _regions,
-    "Account": lambda prop, given: parse_account(prop, str(given)),
+    "Region": partial(_several, parse_region),
+    "Account": partial(_several, parse_account),
     **{key: EXPORT_PROPERTIES[key].parse for key in ("Consumer", "OnChange", SECURE)},
     AS: lambda prop, given: check_levels(prop, levels(parse_text(prop, given))),
 }
