@@ -6,6 +6,8 @@ index can always be reached. A function may die and be delivered again, an updat
 although it was canceled, and reads of the store and of the stack may lag. A request's date is that of the one before,
 or a second later.
 
+The place is a region, or another account: there its role is assumed first, which may be denied like any other call.
+
 At rest, the place must hold what the committed version wants, record and values, whether it can be reached or not. And
 nobody is stuck: from there the owner can continue the rollback, update and delete, as soon as the place is back, or was
 given up.
@@ -16,7 +18,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,14 +30,15 @@ from strongref.contract.index import DENIED, FORGOTTEN, INDEX, Place, encode_pla
 from strongref.contract.names import StackArn
 from strongref.contract.record import Record
 from strongref.errors import StrongRefError
-from strongref.protocol.ports import ResourceInfo, StackInfo
+from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
 from strongref.protocol.stored_exports import physical_id
+from tests.support.abroad import OTHER, SessionClients
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.requests import EXPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import CREATING, DELETING, ROLLBACK, UPDATING
 from tests.support.explorer.cast import PRODUCER, exported
 from tests.support.explorer.lagging import LaggingSsm, Past
-from tests.support.explorer.session import NOW, Session, Suspended, exporter
+from tests.support.explorer.session import NOW, UNLIMITED, Session, Suspended, exporter
 from tests.support.explorer.world import REGION as AWAY
 from tests.support.fake_ssm import Slot, Snapshot, error
 from tests.support.invariants import EXPORTS, FENCES, records
@@ -54,15 +57,21 @@ REFUSED = error("AccessDeniedException", "no", "any")
 """What a call answers to a place that is away."""
 
 OWN_ID = physical_id(StackArn.parse(PRODUCER), "Exports")
-IN_PLACE = Place(ACCOUNT, AWAY, "web")
 WRITES = ("put_", "delete_", "add_", "remove_")
 
 Properties = dict[str, Any]
 VERSIONS: tuple[Properties, ...] = (exported("drop"), exported("v1"), exported("v2"))
 """What the Export may be: nothing in the place, or one value or another one."""
 
-MOVES: tuple[Properties, ...] = ({**exported("v1"), "Region": HOME}, exported("v1"), exported("v2"))
+ELSEWHERE: Properties = {**exported("v1"), "Region": HOME}
+MOVES: tuple[Properties, ...] = (ELSEWHERE, exported("v1"), exported("v2"))
 """In the first version it publishes elsewhere."""
+
+ABROAD, MOVES_ABROAD = (
+    tuple({**each, "Account": OTHER} if each["Region"] == AWAY else each for each in versions)
+    for versions in (VERSIONS, MOVES)
+)
+"""The same where the place is in another account."""
 
 
 class Request(NamedTuple):
@@ -224,6 +233,13 @@ class Delivery(Session):
 
     def client(self, region: str) -> Any:
         return _Client(self, region)
+
+    def ports(self) -> Ports:
+        clients = SessionClients(
+            lambda _account: self.ask((AWAY, "assume_role", "{}"), lambda _cloud: None),
+            lambda _account, region: self.client(region),
+        )
+        return replace(super().ports(), abroad=clients.accounts((OTHER,), UNLIMITED, self.side_by_side))
 
 
 class Direct(Delivery):
@@ -614,8 +630,7 @@ class Outage:
         how, second = "given up" if away else "back", state.second
         if away:
             self._note(FORGOTTEN)
-        versions = self.versions
-        elsewhere = {**versions[1], "Region": HOME}
+        versions, elsewhere = self.versions, ELSEWHERE
         steps: list[tuple[str, Properties, Properties | None]]
         steps = [(ROLLBACK, versions[state.committed], versions[state.asked.instead_of])] if state.asked else []
         steps += [(UPDATING, elsewhere, versions[state.committed]), (DELETING, elsewhere, None)]
@@ -635,7 +650,9 @@ class Outage:
 
     def _note(self, kind: str) -> None:
         """Note something about the place in the index, in the second after the first."""
-        name, text = f"{index_name('network', 'Exports')}{path_of(IN_PLACE, kind)}", encode_place(PRODUCER, _at(1))
+        account = OTHER if any(each.get("Account") == OTHER for each in self.versions) else ACCOUNT
+        place = path_of(Place(account, AWAY, "web"), kind)
+        name, text = f"{index_name('network', 'Exports')}{place}", encode_place(PRODUCER, _at(1))
         self._cloud.ssm[HOME].put_parameter(Name=name, Type="String", Value=text, Overwrite=True)
 
 

@@ -73,7 +73,7 @@ class _Unlimited:
         """Nothing is counted."""
 
 
-_UNLIMITED: Any = _Unlimited()
+UNLIMITED: Any = _Unlimited()
 
 
 class Session:
@@ -167,7 +167,7 @@ class Session:
     # what the use cases are wired to
     def stores(self, region: str, clock: Clock) -> SsmStore:
         return SsmStore(
-            self.client(region), region, _UNLIMITED, clock, jitter=lambda: 0.0, side_by_side=self.side_by_side
+            self.client(region), region, UNLIMITED, clock, jitter=lambda: 0.0, side_by_side=self.side_by_side
         )
 
     def client(self, _region: str) -> Any:
