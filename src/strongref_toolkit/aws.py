@@ -114,7 +114,8 @@ class Aws:
 
     def store(self, where: Where) -> Store:
         """Parameter Store of an account and region; errors as for `Accounts.clients`."""
-        return Stores(self.clients(where).ssm, self.limiter, errors.CallerDeniedError)(where.region, self.clock)
+        stores = Stores(self.clients(where).ssm, self.limiter, errors.CallerDeniedError, account=where.account or "")
+        return stores(where.region, self.clock)
 
     def call(
         self, where: Where, action: str, target: str, service: Callable[[Clients, str], Any], **request: Any
