@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.event import Event, RequestType
-from strongref.contract.names import ExportScope, Key, ManifestSet, Producer
+from strongref.contract.names import ExportScope, Key, ManifestSet, Producer, Site
 from strongref.contract.notices import (
     DETAIL_LIMIT,
     LIST_LIMIT,
@@ -36,8 +36,10 @@ IMPORTER = {"kind": "stack", "name": "web", "region": "us-east-1", "account": AC
 BY = f"arn:aws:sts::{ACCOUNT}:assumed-role/Admin/alice"
 MANIFESTS = str(ManifestSet(ACCOUNT, "shop"))
 
-A = ImportedValue("us-east-1", SCOPE, Key("A"), (WEB,))
-B = ImportedValue("us-east-1", SCOPE, Key("Alb/Arn"), (SHOP, WEB))
+OTHER = "222222222222"
+
+A = ImportedValue(Site("us-east-1"), SCOPE, Key("A"), (WEB,))
+B = ImportedValue(Site("us-east-1"), SCOPE, Key("Alb/Arn"), (SHOP, WEB))
 STALE = Observation("stale-claim", SCOPE.parameter_name(Key("Alb/Arn")), (WEB,))
 HOLD = Observation("hold-impossible", "strongref-hold-111111111111-web-0123456789abcdef", (WEB,))
 
@@ -82,7 +84,7 @@ def test_a_refusal_names_producer_request_values_and_importers() -> None:
 
 
 def test_a_propagation_names_every_stack_that_must_be_deployed_again_once() -> None:
-    changed = [A, B, A._replace(region="ap-southeast-2", importers=(MANIFESTS,))]
+    changed = [A, B, A._replace(site=Site("ap-southeast-2"), importers=(MANIFESTS,))]
     summary = propagated_text((each.key, each.importers) for each in changed)
     notice = of_export(NoticeType.VALUES_PROPAGATED, EVENT, changed, summary)
     detail = detail_of(notice)
@@ -115,6 +117,22 @@ def test_findings_name_what_the_parameters_name_says() -> None:
     assert "key" not in record["findings"][0]
 
 
+def test_the_same_value_and_finding_in_two_accounts_are_told_apart() -> None:
+    sites = [Site("us-east-1", account) for account in ("", OTHER, "333333333333")]
+    detail = detail_of(of_export(NoticeType.VALUES_KEPT, EVENT, [A._replace(site=each) for each in sites], "A stays."))
+    where = {"consumer": "web", "region": "us-east-1", "key": "A", "importers": [WEB]}
+    assert detail["values"] == [where, {**where, "account": OTHER}, {**where, "account": "333333333333"}]
+    place = f"strongref:place:{OTHER}:us-east-1:web"
+    found = [STALE._replace(site=each, stacks=(place,)) for each in sites[1:]]
+    findings = detail_of(of_janitor(NoticeType.REPAIRS_MADE, ACCOUNT, "eu-west-1", found))["findings"]
+    assert [(each["account"], each["region"]) for each in findings] == [
+        (each.account, each.region) for each in sites[1:]
+    ]
+    assert findings[0]["stacks"] == [
+        {"kind": "consumer", "name": "web", "region": "us-east-1", "account": OTHER, "id": place}
+    ]
+
+
 def test_a_release_names_who_when_and_why() -> None:
     detail = detail_of(ONE_OF_EACH[NoticeType.CLAIM_RELEASED]())
     assert (detail["by"], detail["reason"]) == (BY, "web was deleted by hand")
@@ -122,7 +140,7 @@ def test_a_release_names_who_when_and_why() -> None:
 
 
 def test_a_claim_that_names_nobody_is_shown_as_it_is() -> None:
-    value = ImportedValue("us-east-1", SCOPE, Key("A"), ("by hand",))
+    value = ImportedValue(Site("us-east-1"), SCOPE, Key("A"), ("by hand",))
     detail = detail_of(claim_released([value], BY, "nobody knows it"))
     assert detail["importers"] == [{"kind": "other", "id": "by hand"}]
 
@@ -130,7 +148,7 @@ def test_a_claim_that_names_nobody_is_shown_as_it_is() -> None:
 LONG = ExportScope("c" * 100, Producer(ACCOUNT, "ap-southeast-2", "s" * 128))
 MANY = [
     ImportedValue(
-        "ap-southeast-2",
+        Site("ap-southeast-2"),
         LONG,
         Key(f"{number:0>300}"),
         tuple(stack_arn(f"{number + each:i>128}", "ap-southeast-2", unique="u" * 36) for each in range(10)),

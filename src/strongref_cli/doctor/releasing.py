@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, ManifestSet, StackArn
+from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, ManifestSet, Site, StackArn
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.contract.values import ParameterType
@@ -178,9 +178,10 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
         ports = replace(ports, waits=WaitNotice(step))
         for values in by_import(claimed):
             done += zip(values, release(ports, session.clock, values, aws.accounts.caller, reason), strict=True)
-            imported = [ImportedValue(each.region, each.scope, each.key, (each.claim.importer,)) for each in values]
+            site = Site(values[0].region)
+            imported = [ImportedValue(site, each.scope, each.key, (each.claim.importer,)) for each in values]
             notice = claim_released(imported, aws.accounts.caller, reason)
-            notify(session, values[0].region, notice)
+            notify(session, site.region, notice)
     show(_released(done), args)
     return status(reader.unread)
 

@@ -95,7 +95,8 @@ def importers(
     """The stacks that hold what these values name, and the consumer that they are exported to."""
     store = ports.stores(scope.producer.region, clock)
     names = [name for hold in holds for name in store.under(f"{HOLDS}/{hold.replace(':', '.')}", decrypted=False)]
-    found = [hold for name in names if (hold := HoldParameter.of(name)) and hold.region == region]
+    own = (scope.producer.account, region)  # Holds of places in other accounts name no stacks.
+    found = [hold for name in names if (hold := HoldParameter.of(name)) and (hold.account, hold.region) == own]
     stacks = {Participant(hold.account, hold.region, hold.label) for hold in found}
     if scope.consumer != SHARED and (info := ports.stacks.by_name(scope.consumer, region)):
         stacks.add(Participant(scope.producer.account, region, info.name))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def graph_as_json(graph: Graph) -> str:
     references = [
         {
+            **({"account": each.account} if each.account else {}),
             "region": each.region,
             "keys": each.keys,
             "outdated": each.outdated,
@@ -80,7 +81,7 @@ def show_order(args: argparse.Namespace, session: ToolSession) -> int:
     graph = _read(args, session)
     order = delete_order(graph) if args.delete else deploy_order(graph)
     if args.format:
-        put_out(as_script(order, graph).encode())
+        put_out(as_script(order, graph, session.aws().accounts.own).encode())
     else:
         table = _order_table(order, graph, "deleted" if args.delete else "deployed")
         show(Result([table], order_document(order, graph)), args)
@@ -89,14 +90,16 @@ def show_order(args: argparse.Namespace, session: ToolSession) -> int:
 
 def _read(args: argparse.Namespace, session: ToolSession) -> Graph:
     regions = chosen_regions(session, args.region, everywhere=args.all_regions)
-    with reading(session, "Reading references") as reader:
-        values = reader.values(reader.reachable(regions))
-    return graph_of(values, args.as_of, reader.unread)
+    with reading(session, "Reading references", args.role) as reader:
+        values, places = reader.exports(reader.reachable(regions))
+    return graph_of(values, args.as_of, reader.unread, places)
 
 
 def _order_table(order: Order, graph: Graph, done: str) -> TextTable:
     rows = [(str(number), participant_text(each)) for number, wave in enumerate(order.waves, start=1) for each in wave]
     notes = [f"Stacks of a wave can be {done} side by side. {as_of_text(graph.as_of)}"]
+    if any(each.kind == "consumer" for each in graph.participants):
+        notes.append("Consumers in other accounts were not read: only --role shows who imports there.")
     way_out = f"None of these can be {done} first: remove one of the imports."
     notes += [f"Cycle: {_chain(cycle)}. {way_out}" for cycle in order.cycles]
     if not rows:
@@ -108,12 +111,15 @@ def _chain(cycle: Cycle) -> str:
     return " -> ".join(map(participant_text, cycle.chain))
 
 
-def as_script(order: Order, graph: Graph) -> str:
-    """Commands that deploy the outdated importers, in their order. The files are guesses: their owners have them."""
-    return "".join(f"{line}\n" for line in _script_lines(order, graph))
+def as_script(order: Order, graph: Graph, account: str) -> str:
+    """Commands that deploy the outdated importers, in their order. The files are guesses: their owners have them.
+
+    Those for stacks of another account than this are comments: here, they would deploy stacks of the same names.
+    """
+    return "".join(f"{line}\n" for line in _script_lines(order, graph, account))
 
 
-def _script_lines(order: Order, graph: Graph) -> Iterator[str]:
+def _script_lines(order: Order, graph: Graph, account: str) -> Iterator[str]:
     late: dict[Participant, set[str]] = {}
     for each in graph.references:
         late.setdefault(each.importer, set()).update(each.outdated)
@@ -125,6 +131,7 @@ def _script_lines(order: Order, graph: Graph) -> Iterator[str]:
             yield f"\n# Wave {number}: {participant_text(who)} has an earlier {some(sorted(late[who]), 5)}"
             if who.kind == "stack":
                 name, file = shlex.quote(who.name), shlex.quote(f"{who.name}.yaml")
-                yield f"aws cloudformation deploy --region {who.region} --stack-name {name} --template-file {file}"
+                deploy = "aws" if who.account == account else f"# In account {who.account}: aws"
+                yield f"{deploy} cloudformation deploy --region {who.region} --stack-name {name} --template-file {file}"
             else:
                 yield "# Resolve and apply its manifests again, with the same --claim."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import attribute_name, some
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import ExportedValue, participant, participant_of
+from strongref_cli.overview.exports import ExportedValue, PlaceAbroad, participant, participant_of
 from strongref_cli.overview.region_reading import Uses, reading, status, uses_of, where_read
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
@@ -21,6 +21,8 @@ from strongref_cli.overview.texts import (
     participant_document,
     participant_text,
     place_document,
+    place_text,
+    places_document,
     short_text,
     unread_document,
 )
@@ -35,23 +37,28 @@ if TYPE_CHECKING:
 
 def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     chosen = chosen_regions(session, args.region, everywhere=args.all_regions)
-    with reading(session, "Reading exports") as reader:
+    with reading(session, "Reading exports", args.role) as reader:
         found = reader.regions(chosen)
-        values = reader.values(found)
+        values, places = reader.exports(found)
+        # Who imports at these is unknown, so none of them is left out for its importers.
+        places = [each for each in places if args.stack in (None, each.producer.stack)]
+        places = [each for each in places if args.consumer in (None, each.place.consumer)]
         regions = [each.region for each in found]
         for option, given, names_of in _FILTERS:
             wanted = getattr(args, given)
             if wanted:
                 known = {name for value in values for name in names_of(value)}
                 values = [value for value in values if wanted in names_of(value)]
-                if not values:
+                if not (values or places):
                     raise no_such_filter(option, wanted, regions, sorted(known))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
-    tables = _list_tables(values, _summary(values, regions, args), args.as_of)
+        places = [each for each in places if each.is_imported and args.state == "imported"]
+    regions_read = list(dict.fromkeys([*regions, *(str(value.site) for value in values)]))
+    tables = chain(_list_tables(values, _summary(values, regions_read, args), args.as_of), _places_table(places))
     exports = [export_document(value) for value in values]
     unread = unread_document(reader.unread)
-    document = {"regions": regions, "exports": exports, "unread": unread}
+    document = {"regions": regions, "exports": exports, "places": places_document(places), "unread": unread}
     show(Result(tables, document), args)
     return status(reader.unread)
 
@@ -75,8 +82,8 @@ def _states(value: ExportedValue) -> set[str]:
 def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[TextTable]:
     rows = [
         (
-            value.region,
-            short_text(participant(value.producer), value.region),
+            str(value.site),
+            short_text(participant(value.producer), value.region, value.account),
             attribute_name(value.key),
             value.scope.consumer,
             value.state.value,
@@ -90,6 +97,23 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
     yield TextTable(columns, rows, notes=[f"{summary}. {as_of_text(as_of)}", *cut])
 
 
+def _places_table(places: Sequence[PlaceAbroad], title: str = "Exports to other accounts") -> Iterator[TextTable]:
+    if places:
+        rows = [
+            (
+                each.place.account,
+                each.place.region,
+                short_text(participant(each.producer), each.place.region, each.place.account),
+                each.place.consumer,
+                place_text(each),
+            )
+            for each in places
+        ]
+        is_note = not all(each.is_forgotten for each in places)
+        notes = ["Only --role shows what is exported there, and who imports it."] if is_note else []
+        yield TextTable(("ACCOUNT", "REGION", "PRODUCER", "CONSUMER", "IMPORTED BY"), rows, title=title, notes=notes)
+
+
 def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argparse.Namespace) -> str:
     """How many exports there are of those that were asked for, and in which states."""
     what, such = _STATE_TEXTS.get(args.state, ("export", ""))
@@ -99,7 +123,7 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
-    targets = {value.region for value in values}
+    targets = {value.site for value in values}
     where = some(regions, 5) if len(regions) <= 5 else f"{len(targets):,} of {len(regions):,} regions"  # noqa: PLR2004
     parts = [f"{found}{of} to {where}{whom}{by}{such}"]
     late: dict[str, str] = {ImportState.OUTDATED: "with outdated imports", ImportState.STALE: "with stale claims"}
@@ -120,7 +144,7 @@ _STATE_TEXTS = {
 
 
 def show_who(args: argparse.Namespace, session: ToolSession) -> int:
-    with reading(session, f"Looking for {args.stack}") as reader:
+    with reading(session, f"Looking for {args.stack}", args.role) as reader:
         uses = uses_of(args, session, reader)
     tables = (table for each in uses for table in _who_tables(each, where_read(reader.unread), whole=bool(args.key)))
     document = {"stacks": [_uses_document(each) for each in uses], "unread": unread_document(reader.unread)}
@@ -133,21 +157,33 @@ def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
     who, longest = uses.participant, max((len(value.claims) for value in uses.exports), default=0)
     most = longest if whole else MOST_IMPORTERS
     exports = [
-        (attribute_name(value.key), value.region, value.scope.consumer, value.state.value, importers_text(value, most))
+        (
+            attribute_name(value.key),
+            str(value.site),
+            value.scope.consumer,
+            value.state.value,
+            importers_text(value, most),
+        )
         for value in uses.exports
     ]
     imports = [
-        (attribute_name(value.key), short_text(participant(value.producer), who.region), claim.state, claim.protection)
+        (
+            attribute_name(value.key),
+            short_text(participant(value.producer), who.region, who.account),
+            claim.state,
+            claim.protection,
+        )
         for value, claim in uses.imports
     ]
     name = participant_text(who)
-    if not (exports or imports):
+    if not (exports or imports or uses.places):
         return [TextTable(notes=[f"{name} exports and imports nothing{where}"])]
     columns = ("KEY", "REGION", "CONSUMER", "STATE", "IMPORTED BY")
     cut = [ALL_IMPORTERS] if longest > most else []
     tables = [
         TextTable(columns, exports, title=f"{name} exports", notes=cut),
         TextTable(("KEY", "FROM", "STATE", "HOLD"), imports, title=f"{name} imports"),
+        *_places_table(uses.places, f"{name} exports to other accounts"),
     ]
     return [each for each in tables if each.rows]
 
@@ -157,8 +193,9 @@ def _uses_document(uses: Uses) -> dict[str, Any]:
         **participant_document(uses.participant),
         "exports": [export_document(value) for value in uses.exports],
         "imports": [
-            place_document(value.region, value.scope, value.key)
+            place_document(value.region, value.scope, value.key, value.site.account)
             | {"state": claim.state, "protection": claim.protection}
             for value, claim in uses.imports
         ],
+        "places": places_document(uses.places),
     }

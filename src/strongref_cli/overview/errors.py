@@ -35,9 +35,10 @@ def no_such_stack(name: str, regions: Sequence[str], known: Sequence[str]) -> No
     return NoSuchNameError(what + _meant(name, known, _CHECK))
 
 
-def no_such_key(name: str, stack: str, known: Sequence[str]) -> NoSuchNameError:
-    """A stack neither exports nor imports that key, given those that it does."""
-    return NoSuchNameError(f"{stack} neither exports nor imports {cut(name, 150)!r}.{_meant(name, known)}")
+def no_such_key(name: str, stack: str, known: Sequence[str], unread: Sequence[str]) -> NoSuchNameError:
+    """A stack neither exports nor imports that key, given those that it does, and accounts where it may export it."""
+    may_be = f" It may export it to {some(unread, 5)} (not read)." if unread else ""
+    return NoSuchNameError(f"{stack} neither exports nor imports {cut(name, 150)!r}.{may_be}{_meant(name, known)}")
 
 
 def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> NoSuchNameError:

@@ -8,8 +8,17 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.index import IndexEntry, index_of
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn
+from strongref.contract.index import IndexEntry, Place, index_of
+from strongref.contract.names import (
+    CLAIM_TAG,
+    PRODUCER_TAG,
+    RESTORED_TAG,
+    BadArnError,
+    ExportScope,
+    Producer,
+    Site,
+    StackArn,
+)
 from strongref.protocol.published import RecordedExports
 from strongref.text import attribute_name, claimant, cut
 from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
@@ -51,7 +60,7 @@ class ExistingStack(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredRegion:
-    """What was read of one region of the caller's account. Everything but records may be some seconds late."""
+    """What was read of one region of an account. Everything but records may be some seconds late."""
 
     account: str
     region: str
@@ -66,9 +75,28 @@ class StoredRegion:
         producers = {scope.producer for scope in (*self.records, *self.values)}
         entries = [entry for (name, _), entry in self.index.items() if stack in (None, index_of(name)[0])]
         places = {place for entry in entries for place in entry.places}
-        return {each.region for each in producers if stack in (None, each.stack)} | {
-            each.region for each in places if each.account == self.account
-        }
+        found = {each for each in producers if stack in (None, each.stack)} | places
+        return {each.region for each in found if each.account == self.account}
+
+    def places_abroad(self, held: Mapping[Place, frozenset[str]]) -> Iterator[PlaceAbroad]:
+        """Where stacks of this region export to in other accounts, given what is held for each place."""
+        found: dict[tuple[Producer, Place], list[IndexEntry]] = defaultdict(list)
+        for (name, _), entry in self.index.items():
+            for place in (each for each in entry.places if each.account != self.account):
+                found[Producer(self.account, self.region, index_of(name)[0]), place].append(entry)
+        for (producer, place), entries in sorted(found.items(), key=lambda each: each[0]):
+            is_forgotten = all(place in each.forgotten for each in entries)
+            is_imported = any(each.hold in held.get(place, ()) for each in entries)
+            yield PlaceAbroad(producer, place, is_forgotten=is_forgotten, is_imported=is_imported)
+
+
+class PlaceAbroad(NamedTuple):
+    """Where a stack exports to in another account, as the index says: keys and importers are in that account."""
+
+    producer: Producer
+    place: Place
+    is_forgotten: bool  # a person gave it up
+    is_imported: bool  # a hold says that somebody imports there
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -85,12 +113,17 @@ class Claim:
 class ExportedValue:
     """One exported value in one region."""
 
-    region: str  # where it is stored
+    site: Site  # where it is stored
     scope: ExportScope
     key: Key
     state: ExportState
     changed: datetime | None  # when its parameter changed last (UTC); None if there is none
     claims: tuple[Claim, ...]
+    account: str  # of the site
+
+    @property
+    def region(self) -> str:
+        return self.site.region
 
     @property
     def producer(self) -> Producer:
@@ -102,10 +135,18 @@ class ProducerRegion(NamedTuple):
 
     stacks: Mapping[str, ExistingStack]  # by ARN
     held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
+    held_abroad: Mapping[Place, frozenset[str]] = {}  # and those that are held for places in other accounts
 
 
-def exported_values(stored: StoredRegion, homes: Mapping[str, ProducerRegion]) -> Iterator[ExportedValue]:
-    """Every exported value of a region, sorted by scope and key; what cannot be read is not in `homes`."""
+def exported_values(
+    stored: StoredRegion, homes: Mapping[str, ProducerRegion], own: str = ""
+) -> Iterator[ExportedValue]:
+    """Every exported value of a region, sorted by scope and key; what cannot be read is not in `homes`.
+
+    Homes are those of the caller's `own` account, by default the region's.
+    """
+    own = own or stored.account
+    site = Site(stored.region, "" if stored.account == own else stored.account)
     for scope in sorted({*stored.records, *stored.values}):
         recorded = stored.records.get(scope, RecordedExports({}, torn=False))
         found = stored.values.get(scope, {})
@@ -113,7 +154,7 @@ def exported_values(stored: StoredRegion, homes: Mapping[str, ProducerRegion]) -
         for record in recorded.records.values():
             for key in record.values:
                 owners[key].append(record)
-        home = homes.get(scope.producer.region) if scope.producer.account == stored.account else None
+        home = homes.get(scope.producer.region) if scope.producer.account == own else None
         read = _ReadScope(stored, scope, home)
         for key in sorted({*owners, *found}):
             there = found.get(key)
@@ -121,7 +162,7 @@ def exported_values(stored: StoredRegion, homes: Mapping[str, ProducerRegion]) -
             holds = {record.hold: record.stack for record in owners[key] if record.hold}
             claims = sorted(read.claims(there, None if state is ExportState.UNREADABLE else holds))
             changed = there.modified if there else None
-            yield ExportedValue(stored.region, scope, key, state, changed, tuple(claims))
+            yield ExportedValue(site, scope, key, state, changed, tuple(claims), stored.account)
 
 
 def _state(
@@ -160,10 +201,13 @@ class _ReadScope(NamedTuple):
         stored, producer, home = self.stored, self.scope.producer, self.home
         if participant_of(importer) == participant(producer):
             return Protection.HELD  # It makes no hold: CloudFormation deletes the import with its own stack.
-        if producer.account != stored.account or holds == {}:
+        if holds == {}:
             return Protection.UNPROTECTED
         if holds is None or home is None:
             return Protection.UNKNOWN
+        if producer.account != stored.account:  # All claims there have one hold, which is the place's.
+            held = home.held_abroad.get(Place(stored.account, stored.region, self.scope.consumer), frozenset())
+            return Protection.HELD if holds.keys() <= held else Protection.UNHELD
         needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
         any_stack = Producer(producer.account, producer.region, "")
         stack = HoldStack(importer, "", tag, stored.account, stored.region, self.scope.consumer, any_stack)
@@ -208,12 +252,18 @@ def participant_of(claim: str) -> Participant:
     return Participant(who["account"], who.get("region", ""), who["name"], who["kind"])
 
 
-def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unread, ...] = ()) -> Graph:
-    """All participants and references. A reference joins the claims of one importer on one producer in one region.
+def graph_of(
+    values: Iterable[ExportedValue],
+    as_of: datetime,
+    unread: tuple[Unread, ...] = (),
+    places: Iterable[PlaceAbroad] = (),
+) -> Graph:
+    """All participants and references. A reference joins the claims of one importer on one producer at one site.
 
-    A stale claim is no reference, and a foreign parameter is no export.
+    A stale claim is no reference, and a foreign parameter is no export. Who imports at a place that was not read is
+    unknown: one reference without keys stands for all of them, unless a person gave the place up.
     """
-    claims: dict[tuple[Participant, Participant, str], list[tuple[str, Claim]]] = defaultdict(list)
+    claims: dict[tuple[Participant, Participant, Site], list[tuple[str, Claim]]] = defaultdict(list)
     participants = set()
     for value in values:
         if value.state is ExportState.FOREIGN:
@@ -223,16 +273,24 @@ def graph_of(values: Iterable[ExportedValue], as_of: datetime, unread: tuple[Unr
         for claim in value.claims:
             if claim.state is ImportState.STALE:
                 continue
-            claims[producer, participant_of(claim.importer), value.region].append((attribute_name(value.key), claim))
+            claims[producer, participant_of(claim.importer), value.site].append((attribute_name(value.key), claim))
     references = [
         Reference(
             producer,
             importer,
-            region,
+            site.region,
             keys=tuple(sorted({key for key, _ in found})),
             outdated=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
             protection=Protection.worst(claim.protection for _, claim in found),
+            account=site.account,
         )
-        for (producer, importer, region), found in claims.items()
+        for (producer, importer, site), found in claims.items()
     ]
+    for each in places:
+        exporter, (account, region, consumer) = participant(each.producer), each.place
+        participants.add(exporter)
+        if not each.is_forgotten:
+            importer = Participant(account, region, consumer, "consumer")
+            protection = Protection.HELD if each.is_imported else Protection.UNKNOWN
+            references.append(Reference(exporter, importer, region, (), (), protection, account))
     return Graph(tuple(participants), tuple(references), as_of, unread)

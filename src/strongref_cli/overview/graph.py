@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
+from strongref.errors import where_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
@@ -27,7 +29,7 @@ class Participant:
     account: str
     region: str  # empty for a manifest set: it imports from many
     name: str
-    kind: str = "stack"  # or "manifests"
+    kind: str = "stack"  # or "manifests", or "consumer": whoever imports at a place in another account
 
     @property
     def id(self) -> str:
@@ -45,6 +47,7 @@ class Reference:
     keys: tuple[str, ...]  # the imported keys, as an Import names them, sorted
     outdated: tuple[str, ...]  # those of them whose value changed after the importer read it
     protection: Protection  # the worst that any of them has
+    account: str = ""  # of the store that has the values; empty for the caller's own
 
 
 class Unread(NamedTuple):
@@ -52,6 +55,11 @@ class Unread(NamedTuple):
 
     region: str
     error: str  # a sentence
+    account: str = ""  # empty for the caller's own
+
+    @property
+    def where(self) -> str:
+        return where_text(self.region, self.account)
 
 
 @dataclass(frozen=True, slots=True)

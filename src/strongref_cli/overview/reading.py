@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from strongref.arns import Arn
 from strongref.aws.clients import Clients
 from strongref.aws.cloud_control import TAGGED_PER_PAGE
-from strongref.contract.hold_stacks import HOLDS, held_exports
-from strongref.contract.index import INDEX, IndexEntry, index_name, read_index
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, held_exports
+from strongref.contract.index import INDEX, IndexEntry, Place, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, claim_tag
 from strongref.contract.record import decode, part_name
+from strongref.errors import where_text
 from strongref.memo import Memo
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.values import Parameter
     from strongref.errors import NewerFormatError, StrongRefError
-    from strongref_cli.overview.exports import ExportedValue
+    from strongref_cli.overview.exports import ExportedValue, PlaceAbroad
     from strongref_toolkit.aws import Aws
 
 T = TypeVar("T")
@@ -43,20 +44,30 @@ _NAMES_PER_PAGE = 50
 
 
 class OverviewReader:
-    """Reads each region of the caller's account once.
+    """Reads each region of the caller's account once, or of another `account`.
 
     `progress` is called with each region before it is read. With `leaves_newer`, what a later version of strongref
-    wrote is left out, for a caller that reports it anyway; otherwise its region cannot be read.
+    wrote is left out, for a caller that reports it anyway; otherwise its region cannot be read. With `reads_abroad`,
+    `aws` has a role for other accounts.
 
     Raises:
         UnknownCallerError: STS does not return the caller, as without credentials. No other call is made.
     """
 
     def __init__(
-        self, aws: Aws, progress: Callable[[str], None] = lambda _: None, *, leaves_newer: bool = False
+        self,
+        aws: Aws,
+        progress: Callable[[str], None] = lambda _: None,
+        *,
+        leaves_newer: bool = False,
+        reads_abroad: bool = False,
+        account: str = "",
     ) -> None:
         self._aws = aws
-        self._account = aws.accounts.own
+        self._account = account or aws.accounts.own
+        self._abroad = account  # empty for the caller's own
+        self._reads_abroad = reads_abroad
+        self._others: dict[str, OverviewReader] = {}  # by account
         self._progress = progress
         self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
@@ -65,8 +76,9 @@ class OverviewReader:
 
     @property
     def unread(self) -> tuple[Unread, ...]:
-        """The regions that could not be read, sorted."""
-        return tuple(Unread(region, str(error)) for region, error in sorted(self._failed.items()))
+        """The regions that could not be read, sorted, those of other accounts last."""
+        own = [Unread(region, str(error), self._abroad) for region, error in sorted(self._failed.items())]
+        return (*own, *(unread for _, other in sorted(self._others.items()) for unread in other.unread))
 
     def everywhere(self, regions: Sequence[str], read: Callable[[str], T]) -> dict[str, T]:
         """What is read of regions, side by side.
@@ -99,11 +111,40 @@ class OverviewReader:
         return [read[region] for region in sorted(read)]
 
     def values(self, regions: Sequence[StoredRegion]) -> list[ExportedValue]:
-        """The exported values of these regions, sorted; a home that cannot be read is in `unread`."""
-        scopes = {(each.account, scope) for each in regions for scope in (*each.records, *each.values)}
-        producers = sorted({scope.producer.region for account, scope in scopes if account == scope.producer.account})
-        homes = self._readable(producers, self._home)
-        return sorted(value for each in regions for value in exported_values(each, homes))
+        """The exported values of these regions, sorted; a home that cannot be read is in `unread`.
+
+        Of regions of other accounts, they are those that the caller's account exports.
+        """
+        scopes = {scope for each in regions for scope in (*each.records, *each.values)}
+        producers = {each.producer.region for each in scopes if each.producer.account == self._account}
+        homes = self._readable(sorted(producers), self._home)
+        found = (value for each in regions for value in exported_values(each, homes, self._account))
+        return sorted(each for each in found if not each.site.account or each.producer.account == self._account)
+
+    def exports(
+        self, regions: Sequence[StoredRegion], stack: str | None = None
+    ) -> tuple[list[ExportedValue], list[PlaceAbroad]]:
+        """The exported values of these regions, and what their stacks export to other accounts.
+
+        Those are values where they are read, and otherwise places. To find a `stack` that exports to other accounts,
+        no more is read than it exports to.
+        """
+        places = [place for each in regions for place in each.places_abroad(self._home(each.region).held_abroad)]
+        wanted = [each for each in places if each.producer.stack == stack] or places
+        sites: dict[str, set[str]] = defaultdict(set)
+        for each in wanted if self._reads_abroad else ():
+            if not each.is_forgotten:
+                sites[each.place.account].add(each.place.region)
+        there = [region for read in in_threads([partial(self._other, *at) for at in sites.items()]) for region in read]
+        seen = {(each.account, each.region) for each in there}
+        left = [each for each in places if each.is_forgotten or each.place[:2] not in seen]
+        return self.values([*regions, *there]), left
+
+    def _other(self, account: str, regions: Iterable[str]) -> list[StoredRegion]:
+        """Those of another account's regions that can be read; the others are in `unread`."""
+        new = partial(OverviewReader, self._aws, self._progress, leaves_newer=self._leaves_newer, account=account)
+        other = self._others.setdefault(account, new())
+        return list(other._readable(sorted(regions), other._region).values())  # noqa: SLF001 (it is one of these)
 
     def has_unindexed(self, regions: Iterable[StoredRegion], name: str) -> bool:
         """Whether a stack of this name has an Export that the index lacks, so that it may export to any region.
@@ -130,7 +171,7 @@ class OverviewReader:
         return found
 
     def _read(self, region: str) -> StoredRegion:
-        self._progress(region)
+        self._progress(where_text(region, self._abroad))
         parts: list[Callable[[], Any]] = [  # what has the most pages first
             partial(self._dates, region),
             partial(self._tags, region),
@@ -148,7 +189,11 @@ class OverviewReader:
         def read() -> ProducerRegion:
             parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
             stacks, holds = in_threads(parts)
-            return ProducerRegion(stacks, held_exports(holds))
+            abroad: dict[Place, frozenset[str]] = defaultdict(frozenset)
+            for hold in filter(None, map(HoldParameter.of, holds)):
+                if hold.account != self._account:  # An import holds in its own account only.
+                    abroad[Place(hold.account, hold.region, hold.label)] |= {hold.export}
+            return ProducerRegion(stacks, held_exports(holds), abroad)
 
         return self._homes.get(region, read)
 
@@ -195,7 +240,7 @@ class OverviewReader:
         tags: Mapping[str, Mapping[str, str]],
     ) -> tuple[dict[str, datetime], dict[str, Mapping[str, str]]]:
         """Dates and tags, after an exact look at values that lists lack: a new one is neither missing nor foreign."""
-        store = self._aws.store(self._aws.where(region, None))
+        store = self._aws.store(self._aws.where(region, self._account))
         recorded = {scope.parameter_name(key) for scope, found in records.items() for key in found.values}
         unlisted = store.get(sorted(recorded - dates.keys()))
         known = {**dates, **{name: datetime.fromisoformat(found.modified) for name, found in unlisted.items()}}
@@ -248,13 +293,13 @@ class OverviewReader:
         }
 
     def _cloudformation(self, region: str) -> CloudFormationReader:
-        return CloudFormationReader(self._aws, self._aws.where(region, None))
+        return CloudFormationReader(self._aws, self._aws.where(region, self._account))
 
     def _under(self, region: str, path: str) -> dict[str, Parameter]:
-        return self._aws.store(self._aws.where(region, None)).under(path)
+        return self._aws.store(self._aws.where(region, self._account)).under(path)
 
     def _pages(self, region: str, action: str, service: Callable[[Clients, str], Any], **request: Any) -> Iterator[Any]:
-        return self._aws.pages(self._aws.where(region, None), action, EXPORTS, service, **request)
+        return self._aws.pages(self._aws.where(region, self._account), action, EXPORTS, service, **request)
 
 
 def _values(

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from strongref_cli.overview.exports import PlaceAbroad
     from strongref_cli.overview.graph import Participant, Unread
 
 
 @contextmanager
-def reading(session: ToolSession, what: str) -> Iterator[OverviewReader]:
+def reading(session: ToolSession, what: str, role: str | None = None) -> Iterator[OverviewReader]:
     """A reader that shows its progress. Afterward, the regions that it could not read are named on standard error.
+
+    With a role, it reads other accounts, too.
 
     Raises:
         NotFoundWhereReadError: a name was not found, and some regions could not be read.
@@ -39,11 +42,11 @@ def reading(session: ToolSession, what: str) -> Iterator[OverviewReader]:
     reader = None
     try:
         with progress(what) as step:
-            reader = OverviewReader(session.aws(None, None), step)
+            reader = OverviewReader(session.aws(None, role), step, reads_abroad=role is not None)
             yield reader
     except NoSuchNameError as error:
         if reader and reader.unread:
-            raise NotFoundWhereReadError(str(error), [each.region for each in reader.unread]) from error
+            raise NotFoundWhereReadError(str(error), [each.where for each in reader.unread]) from error
         raise
     finally:
         if reader:
@@ -63,7 +66,7 @@ def regions_of(values: Iterable[ExportedValue]) -> set[str]:
 
 def name_unread(unread: Iterable[Unread]) -> None:
     for each in unread:
-        tell("error", f"{each.region} was not read: {each.error}")
+        tell("error", f"{each.where} was not read: {each.error}")
 
 
 def where_read(unread: Sequence[Unread]) -> str:
@@ -83,6 +86,7 @@ class Uses:
     participant: Participant
     exports: tuple[ExportedValue, ...]
     imports: tuple[tuple[ExportedValue, Claim], ...]
+    places: tuple[PlaceAbroad, ...]  # in other accounts, which were not read
 
 
 def find_uses(
@@ -106,10 +110,11 @@ def find_uses(
     regions = reader.reachable(start, name)
     if reader.has_unindexed(regions, name):
         regions = reader.reachable([*start, *everywhere()], name)
-    values = reader.values(regions)
-    uses = [_uses(each, values) for each in sorted(_participants(regions, values)) if each.name == name]
+    values, places = reader.exports(regions, name)
+    everybody = _participants(regions, values) | {participant(each.producer) for each in places}
+    uses = [_uses(each, values, places) for each in sorted(everybody) if each.name == name]
     if not uses:
-        others = {each.name for each in _participants(regions, values)}
+        others = {each.name for each in everybody}
         raise no_such_stack(name, [each.region for each in regions], sorted(others))
     return _only(uses, values, name, key) if key else uses
 
@@ -121,11 +126,12 @@ def _participants(regions: Sequence[StoredRegion], values: Sequence[ExportedValu
     return existing | importing | exporting
 
 
-def _uses(who: Participant, values: Sequence[ExportedValue]) -> Uses:
+def _uses(who: Participant, values: Sequence[ExportedValue], places: Iterable[PlaceAbroad]) -> Uses:
     return Uses(
         who,
         tuple(value for value in values if participant(value.producer) == who),
         tuple((value, claim) for value in values for claim in value.claims if participant_of(claim.importer) == who),
+        tuple(each for each in places if participant(each.producer) == who),
     )
 
 
@@ -136,7 +142,8 @@ def _only(found: Sequence[Uses], values: Sequence[ExportedValue], name: str, key
     path = key.replace(".", "/")  # Levels are separated by dots or slashes.
     wanted = select([path], keys)[path]
     if not wanted:
-        raise no_such_key(key, name, sorted(map(attribute_name, keys)))
+        unread = {each.place.account for uses in found for each in uses.places}
+        raise no_such_key(key, name, sorted(map(attribute_name, keys)), sorted(unread))
     asked = [value for value in values if value.key in wanted]
-    chosen = [_uses(each.participant, asked) for each in found]
+    chosen = [_uses(each.participant, asked, each.places) for each in found]
     return [uses for uses in chosen if uses.exports or uses.imports]

@@ -44,11 +44,11 @@ class Protection(StrEnum):
 
     HELD = "held"
     UNKNOWN = "unknown"
-    """The record of the value, or the holds in the region of its producer, could not be read."""
+    """The record of the value could not be read, or the holds in the region of its producer, as in another account."""
     UNHELD = "unheld"
     """The Export names a hold, and this import does not have it yet."""
     UNPROTECTED = "unprotected"
-    """The Export names no hold, or is another account's."""
+    """The Export names no hold."""
 
     @classmethod
     def worst(cls, found: Iterable[Protection]) -> Protection:

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strongref_cli.graph.command import as_script, graph_as_json, order_document
-from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid
+from strongref_cli.graph.formats.diagrams import as_dot, as_mermaid, edge_label
 from strongref_cli.graph.formats.page import as_page
 from strongref_cli.overview.graph import Graph, Order, Participant, Unread, delete_order, deploy_order
 from strongref_cli.overview.states import Protection
@@ -187,7 +187,7 @@ def test_what_is_outdated_is_a_script_in_the_order_of_deployment() -> None:
     a, b, c = stack("a"), stack("b"), stack("c")
     late = reference(b, c, "K", "L", outdated=("L",)), reference(c, a, "k", outdated=("k",))
     graph = Graph((), (reference(a, stack("d")), *late), AS_OF)
-    assert as_script(deploy_order(graph), graph).splitlines() == [
+    assert as_script(deploy_order(graph), graph, "111111111111").splitlines() == [
         "set -e",
         "# Change the Revision of each Import before you deploy its stack.",
         "",
@@ -207,9 +207,51 @@ def test_the_script_names_cycles_and_leaves_manifests_to_their_owner() -> None:
         reference(a, manifests, outdated=("Arn",)),
     )
     graph = Graph((), late, AS_OF)
-    lines = as_script(deploy_order(graph), graph).splitlines()
+    lines = as_script(deploy_order(graph), graph, "111111111111").splitlines()
     assert lines[2].startswith("# Cycle: a (eu-west-1, 111111111111) -> b (eu-west-1")
     assert lines[-1] == "# Resolve and apply its manifests again, with the same --claim."
+
+
+def test_the_script_deploys_nothing_of_another_account() -> None:
+    graph = Graph((), (reference(stack("a"), stack("b", account="222222222222"), outdated=("Arn",)),), AS_OF)
+    commands = [
+        each for each in as_script(deploy_order(graph), graph, "111111111111").splitlines() if "deploy " in each
+    ]
+    assert commands[1:] == [
+        "# In account 222222222222: aws cloudformation deploy --region eu-west-1 --stack-name b --template-file b.yaml"
+    ]
+
+
+def abroad(protection: Protection) -> Graph:
+    """A reference to whoever imports in an account that was not read."""
+    web = Participant("222222222222", "us-east-1", "web", "consumer")
+    made = replace(reference(stack("network"), web, protection=protection), keys=(), account=web.account)
+    return Graph((), (made,), AS_OF)
+
+
+@pytest.mark.parametrize(
+    ("protection", "label"), [(Protection.HELD, "at least one import"), (Protection.UNKNOWN, "not read")]
+)
+def test_an_account_that_was_not_read_is_not_said_to_import_nothing(protection: Protection, label: str) -> None:
+    graph = abroad(protection)
+    assert f'[label="{label}"' in as_dot(graph)
+    assert 'label="222222222222"' in as_dot(graph)
+    assert '[label="web (not read)"]' in as_dot(graph)
+    assert f'|"{label}"|' in as_mermaid(graph)
+    page = as_page(graph)
+    assert "<span>222222222222 (not read)</span>" in page
+    assert "1 stack, 1 consumer (not read), 0 references" in page
+    assert "1 importer" not in page
+    check("graph", graph_as_json(graph))
+    (shown,) = json.loads(graph_as_json(graph))["references"]
+    assert (shown["account"], shown["keys"], shown["importer"]["kind"]) == ("222222222222", [], "consumer")
+
+
+def test_where_values_are_is_said_if_it_is_not_the_importers_place() -> None:
+    web = stack("web", account="222222222222")
+    manifests = Participant("111111111111", "", "shop", "manifests")
+    made = [replace(reference(stack("a"), each), account="222222222222") for each in (web, manifests)]
+    assert [edge_label(each) for each in made] == ["Arn", "Arn in eu-west-1 of account 222222222222"]
 
 
 def test_a_graph_is_complete_and_sorted_however_it_is_made() -> None:

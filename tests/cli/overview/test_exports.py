@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from strongref.contract.hold_stacks import HoldStack
+from strongref.contract.index import IndexEntry, Place, index_name
 from strongref.contract.names import (
     CLAIM_TAG,
     PRODUCER_TAG,
@@ -17,6 +18,7 @@ from strongref.contract.names import (
     Key,
     ManifestSet,
     Producer,
+    Site,
     claim_tag,
 )
 from strongref.contract.record import Record
@@ -27,6 +29,7 @@ from strongref_cli.doctor.diagnosis import unprotected
 from strongref_cli.overview.exports import (
     Claim,
     ExistingStack,
+    PlaceAbroad,
     ProducerRegion,
     StoredRegion,
     StoredValue,
@@ -50,6 +53,8 @@ TAG = claim_tag("strongref-import/web/Imports/1")
 CHANGED = datetime(2026, 1, 2, tzinfo=UTC)
 BEFORE, AFTER = CHANGED - timedelta(days=1), CHANGED + timedelta(days=1)
 HOLD = "network-Exports"
+B, C = "222222222222", "333333333333"
+THEIR_WEB = WEB.replace(ACCOUNT, B)
 
 
 def region(
@@ -185,11 +190,74 @@ def test_an_import_of_what_it_is_nested_in_needs_no_hold() -> None:
     assert claim(region({TAG: WEB}, hold=HOLD, stacks=elsewhere)).protection is Protection.UNHELD
 
 
-def test_what_another_account_exports_cannot_be_held() -> None:
-    theirs = replace(region({TAG: WEB.replace(ACCOUNT, "222222222222")}, hold=HOLD), account="222222222222")
-    assert claim(theirs).protection is Protection.UNPROTECTED
-    (value,) = exported_values(theirs, {})
+def test_whether_another_account_holds_what_it_exports_is_unknown() -> None:
+    bare = replace(region({TAG: THEIR_WEB}), account=B)
+    assert claim(bare).protection is Protection.UNPROTECTED
+    (value,) = exported_values(bare, homes())
     assert list(unprotected([value])) == []
+    assert claim(replace(region({TAG: THEIR_WEB}, hold=HOLD), account=B)).protection is Protection.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("place", "held", "expected"),
+    [
+        (Place(B, US, "web"), {HOLD}, Protection.HELD),
+        (Place(B, US, "web"), {"another"}, Protection.UNHELD),
+        (Place(C, US, "web"), {HOLD}, Protection.UNHELD),
+        (Place(B, EU, "web"), {HOLD}, Protection.UNHELD),
+        (Place(B, US, "shop"), {HOLD}, Protection.UNHELD),
+    ],
+)
+def test_claims_in_another_account_share_the_hold_of_their_place(
+    place: Place, held: set[str], expected: Protection
+) -> None:
+    there = replace(region({TAG: THEIR_WEB}, hold=HOLD, stacks={THEIR_WEB: ExistingStack(AFTER)}), account=B)
+    home = {EU: ProducerRegion({NETWORK: ExistingStack(BEFORE)}, {}, {place: frozenset(held)})}
+    (value,) = exported_values(there, home, ACCOUNT)
+    assert (value.site, value.state) == (Site(US, B), ExportState.PUBLISHED)
+    assert [(each.state, each.protection) for each in value.claims] == [(ImportState.CURRENT, expected)]
+
+
+def test_the_values_of_a_region_in_two_accounts_are_not_merged() -> None:
+    """Nor are their references, or places that nobody read."""
+    both = [replace(region({TAG: str(ManifestSet(ACCOUNT, "shop"))}), account=each) for each in (ACCOUNT, B, C)]
+    values = [value for each in both for value in exported_values(each, homes(), ACCOUNT)]
+    assert len({*values}) == 3
+    shown = [(each.region, each.account) for each in graph_of(values, CHANGED).references]
+    assert shown == [(US, ""), (US, B), (US, C)]
+    places = [
+        PlaceAbroad(PRODUCER, Place(each, US, "web"), is_forgotten=False, is_imported=each == B) for each in (B, C)
+    ]
+    unread = graph_of([], CHANGED, places=places)
+    assert [(each.account, each.importer.account, each.protection) for each in unread.references] == [
+        (B, B, Protection.HELD),
+        (C, C, Protection.UNKNOWN),
+    ]
+    gone = PlaceAbroad(PRODUCER, Place(B, US, "web"), is_forgotten=True, is_imported=False)
+    graph = graph_of([], CHANGED, places=[gone])
+    assert ([each.name for each in graph.participants], graph.references) == (["network"], ())
+
+
+def test_the_index_names_each_place_of_a_stack_once() -> None:
+    """A place is given up only if all its Exports gave it up, and imported if one of them is held there."""
+    there, also, own = Place(B, US, "web"), Place(C, US, "web"), Place(ACCOUNT, US, "web")
+    index = {
+        (index_name("network", "One"), NETWORK): IndexEntry(NETWORK, frozenset({there, also, own}), HOLD),
+        (index_name("network", "Two"), NETWORK): IndexEntry(NETWORK, frozenset({there}), forgotten=frozenset({there})),
+        (index_name("dns", "One"), NETWORK): IndexEntry(NETWORK, frozenset({there}), forgotten=frozenset({there})),
+    }
+    stored = StoredRegion(ACCOUNT, EU, index=index)
+    held = {there: frozenset({HOLD}), Place(C, EU, "web"): frozenset({HOLD})}
+    assert [(*each[:2], each.is_forgotten, each.is_imported) for each in stored.places_abroad(held)] == [
+        (replace(PRODUCER, stack="dns"), there, True, False),
+        (PRODUCER, there, False, True),
+        (PRODUCER, also, False, False),
+    ]
+
+
+def test_the_regions_of_another_accounts_stacks_are_not_read() -> None:
+    stored = StoredRegion(B, US, records={SCOPE: RecordedExports({}, torn=False)})
+    assert stored.linked(None) == stored.linked("network") == set()
 
 
 def test_what_is_gone_or_foreign_is_no_reference() -> None:

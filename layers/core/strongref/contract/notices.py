@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from strongref.contract.event import Event
+    from strongref.contract.names import Site
 
 SOURCE = "strongref"
 """The source of the events."""
@@ -40,7 +41,7 @@ class NoticeType(StrEnum):
     VALUES_KEPT = "Values Kept"
     """An Export withdrew imported values. They stay until their last claim is released."""
     PLACE_PASSED_OVER = "Place Passed Over"
-    """A rollback or a deletion left a region as it is, because it cannot be reached."""
+    """A rollback or a deletion left a region or an account as it is, because it cannot be reached."""
     REPAIRS_MADE = "Repairs Made"
     """The janitor repaired something."""
     FINDINGS_REPORTED = "Findings Reported"
@@ -66,7 +67,7 @@ class Notice:
 class ImportedValue(NamedTuple):
     """A value that is imported: where it is, and who imports it. Never the value itself."""
 
-    region: str
+    site: Site
     scope: ExportScope
     key: Key
     importers: tuple[str, ...]  # the ARNs of stacks, or the IDs of manifest sets, as claims have them
@@ -79,6 +80,7 @@ class Observation(NamedTuple):
     finding: str  # its kind, as in `stale-claim`
     parameter: str  # the parameter that it is about, or the hold stack
     stacks: tuple[str, ...]  # the ARNs of the stacks concerned
+    site: Site | None = None  # where, if that is in another account
 
 
 def of_export(kind: NoticeType, event: Event, values: Sequence[ImportedValue], summary: str) -> Notice:
@@ -139,7 +141,7 @@ def _lists(values: Sequence[ImportedValue]) -> dict[str, list[object]]:
         "values": [
             {
                 "consumer": each.scope.consumer,
-                "region": each.region,
+                **_site(each.site),
                 "key": each.key,
                 "importers": list(each.importers),
                 **({"change": each.change} if each.change else {}),
@@ -158,12 +160,18 @@ def _producer(producer: Producer) -> dict[str, str]:
     return {"kind": "stack", "name": producer.stack, "region": producer.region, "account": producer.account}
 
 
+def _site(site: Site) -> dict[str, str]:
+    """Its region, and its account if that is another one."""
+    return {name: text for name, text in site._asdict().items() if text}
+
+
 def _observed(found: Observation) -> dict[str, object]:
     """A finding, with what the parameter's name says about it."""
     told: dict[str, object] = {
         "finding": found.finding,
         "parameter": found.parameter,
         "stacks": [claimant(each) | {"id": each} for each in found.stacks],
+        **(_site(found.site) if found.site else {}),
     }
     tree = found.parameter.split("/")[2] if found.parameter.startswith("/strongref/") else ""
     scope = ExportScope.of(tree, found.parameter) if tree in ("exports", "records", "fences") else None

@@ -291,7 +291,7 @@ def check_not_refused(ports: Ports, event: Event, planned: Sequence[Planned]) ->
     refusal = refusal_of([plan for _, plan in planned])
     if isinstance(refusal, ExportsInUseError):
         in_use = [
-            notices.ImportedValue(snapshot.destination.site.region, plan.scope, Key(use.key), use.importers, use.verb)
+            notices.ImportedValue(snapshot.destination.site, plan.scope, Key(use.key), use.importers, use.verb)
             for snapshot, plan in planned
             for each in plan.refusals
             if isinstance(each, ExportsInUseError)
@@ -323,4 +323,4 @@ def notices_of_overrides(event: Event, recorded: Sequence[Planned]) -> Iterator[
 
 def _imported(snapshot: Snapshot, plan: ExportPlan, values: Mapping[Key, Importers]) -> Iterator[notices.ImportedValue]:
     for key, importers in values.items():
-        yield notices.ImportedValue(snapshot.destination.site.region, plan.scope, key, importers)
+        yield notices.ImportedValue(snapshot.destination.site, plan.scope, key, importers)

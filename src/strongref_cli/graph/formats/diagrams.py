@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from strongref.errors import where_text
 from strongref.text import some
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.json_values import time_text
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 MANIFESTS = "manifests"
 """What stands in a region's place for manifests, which import from many regions."""
+
+NOT_READ = "not read"
+"""What is said of importers in an account that was not read."""
 
 OUTDATED, NOT_HELD = "#b25f00", "#8b3fb8"
 """Colors of references that are outdated, and of those that no hold protects: readable on white and on black."""
@@ -31,9 +35,17 @@ def by_place(participants: Iterable[Participant]) -> dict[str, dict[str, list[Pa
 
 def edge_label(reference: Reference) -> str:
     """What is imported, in a few words, and what is wrong with it."""
+    if not reference.keys:  # The importers' account was not read.
+        return NOT_READ if marks(reference) else "at least one import"
     keys = reference.keys[0] if len(reference.keys) == 1 else f"{len(reference.keys)} keys"
-    where = "" if reference.region == reference.importer.region else f" in {reference.region}"
+    account = "" if reference.account == reference.importer.account else reference.account
+    is_there = reference.region == reference.importer.region and not account
+    where = "" if is_there else f" in {where_text(reference.region, account)}"
     return ", ".join([f"{keys}{where}", *marks(reference)])
+
+
+def box_label(who: Participant) -> str:
+    return f"{who.name} ({NOT_READ})" if who.kind == "consumer" else who.name
 
 
 def marks(reference: Reference) -> list[str]:
@@ -67,7 +79,7 @@ def _dot_lines(graph: Graph) -> Iterator[str]:
             yield f"      label={_dot_quoted(region)}"
             for each in members:
                 shape = ", shape=component" if each.kind == "manifests" else ""
-                yield f"      {ids[each]} [label={_dot_quoted(each.name)}{shape}]"
+                yield f"      {ids[each]} [label={_dot_quoted(box_label(each))}{shape}]"
             yield "    }"
         yield "  }"
     yield from (f"  {_dot_edge(each, ids)}" for each in graph.references)
@@ -76,7 +88,7 @@ def _dot_lines(graph: Graph) -> Iterator[str]:
 
 def _caption(graph: Graph) -> str:
     as_of = f"as of {time_text(graph.as_of)}"
-    unread = f", not read: {some([each.region for each in graph.unread], 5)}" if graph.unread else ""
+    unread = f", not read: {some([each.where for each in graph.unread], 5)}" if graph.unread else ""
     return f"{'' if graph.participants else 'No stacks export or import here, '}{as_of}{unread}"
 
 
@@ -108,7 +120,7 @@ def _mermaid_lines(graph: Graph) -> Iterator[str]:
     ids = {each: f"s{number}" for number, each in enumerate(graph.participants)}
     yield "flowchart LR"
     yield f"  %% as of {time_text(graph.as_of)}"
-    yield from (f"  %% not read: {each.region}" for each in graph.unread)
+    yield from (f"  %% not read: {each.where}" for each in graph.unread)
     if not ids:
         yield '  empty["No stacks export or import here"]'
     for at, (account, regions) in enumerate(by_place(graph.participants).items()):
@@ -125,7 +137,7 @@ def _mermaid_lines(graph: Graph) -> Iterator[str]:
 
 
 def _box(participant: Participant) -> str:
-    name = _mermaid_quoted(participant.name)
+    name = _mermaid_quoted(box_label(participant))
     return f"[[{name}]]" if participant.kind == "manifests" else f"[{name}]"
 
 

@@ -14,8 +14,9 @@ from itertools import groupby
 from string import Template
 from typing import TYPE_CHECKING
 
+from strongref.errors import where_text
 from strongref.text import some
-from strongref_cli.graph.formats.diagrams import mark_text
+from strongref_cli.graph.formats.diagrams import NOT_READ, box_label, mark_text
 from strongref_cli.graph.formats.page.placement import Box, Lane, Placement, place
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.terminal.output import count
@@ -86,16 +87,18 @@ def _hash(text: str) -> str:
 
 
 def _size(graph: Graph) -> str:
-    sets = sum(each.kind == "manifests" for each in graph.participants)
-    members = [count(len(graph.participants) - sets, "stack")] + [count(sets, "manifest set")] * bool(sets)
-    return ", ".join([*members, count(len(graph.references), "reference")])
+    kinds = Counter(each.kind for each in graph.participants)
+    sets, unread = kinds["manifests"], kinds["consumer"]
+    members = [count(len(graph.participants) - sets - unread, "stack")] + [count(sets, "manifest set")] * bool(sets)
+    members += [f"{count(unread, 'consumer')} ({NOT_READ})"] * bool(unread)
+    return ", ".join([*members, count(sum(bool(each.keys) for each in graph.references), "reference")])
 
 
 def _unread(graph: Graph) -> str:
     if not graph.unread:
         return ""
-    reasons = escape(" ".join(f"{each.region}: {each.error}" for each in graph.unread))
-    regions = escape(some([each.region for each in graph.unread], 5))
+    reasons = escape(" ".join(f"{each.where}: {each.error}" for each in graph.unread))
+    regions = escape(some([each.where for each in graph.unread], 5))
     return f'<p class="unread" title="{reasons}">Not read: {regions}</p>'
 
 
@@ -126,8 +129,8 @@ def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, 
             yield _lane_head(lane, number, collapsed=collapsed)
             yield from _summaries(lane)
             for box in lane.boxes:
-                counts = len(producers[box.participant]), len(importers[box.participant])
-                yield _box(box, numbers[box.participant], counts, is_outdated=box.participant in outdated)
+                ends = producers[box.participant], importers[box.participant]
+                yield _box(box, numbers[box.participant], ends, is_outdated=box.participant in outdated)
             yield "</div></section>"
             number += 1
         yield "</section>"
@@ -143,7 +146,8 @@ def _lane_head(lane: Lane, number: int, *, collapsed: bool) -> str:
 
 
 def _members(boxes: Sequence[Box]) -> str:
-    return count(len(boxes), "set" if boxes[0].participant.kind == "manifests" else "stack")
+    kinds = {box.participant.kind for box in boxes}
+    return count(len(boxes), {"manifests": "set", "consumer": "consumer"}.get("".join(kinds), "stack"))
 
 
 def _summaries(lane: Lane) -> Iterator[str]:
@@ -153,15 +157,19 @@ def _summaries(lane: Lane) -> Iterator[str]:
         yield f'<button type="button" class="summary c{column} r1" data-column="{column}" tabindex="-1">{text}</button>'
 
 
-def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -> str:
-    each, (producers, importers) = box.participant, counts
+def _box(box: Box, number: int, ends: tuple[set[Participant], set[Participant]], *, is_outdated: bool) -> str:
+    each, (producers, importers) = box.participant, ends
+    unread = {other.account for other in importers if other.kind == "consumer"}
+    known = sum(other.kind != "consumer" for other in importers)
     parts = ["manifests"] * (each.kind == "manifests")
-    parts += [count(producers, "producer")] * bool(producers) + [count(importers, "importer")] * bool(importers)
+    parts += [count(len(producers), "producer")] * bool(producers) + [count(known, "importer")] * bool(known)
+    parts += [f"{account} ({NOT_READ})" for account in sorted(unread)]
     classes = f"stack c{box.column} r{box.row}" + " manifests" * (each.kind == "manifests")
     return (
         f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
         f'data-number="{number}" data-column="{box.column}" aria-pressed="false" tabindex="-1">'
-        f'<span class="name">{escape(each.name)}</span>{"<span class=mark>outdated</span>" if is_outdated else ""}'
+        f'<span class="name">{escape(box_label(each))}</span>'
+        f"{'<span class=mark>outdated</span>' if is_outdated else ''}"
         f'<span class="facts">{" · ".join(f"<span>{part}</span>" for part in parts) or "no importers"}</span></button>'
     )
 
@@ -169,9 +177,11 @@ def _box(box: Box, number: int, counts: tuple[int, int], *, is_outdated: bool) -
 def _data(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> str:
     """What the script knows, as JSON that cannot end its element: nothing in it is a tag or the start of a comment."""
     document = {
-        "stacks": [asdict(each) | {"id": each.id} for each in graph.participants],
+        "stacks": [asdict(each) | {"id": each.id, "name": box_label(each)} for each in graph.participants],
         "references": [
-            asdict(each) | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
+            asdict(each)
+            | {"producer": numbers[each.producer], "importer": numbers[each.importer]}
+            | {"where": where_text(each.region, each.account)}
             for each in graph.references
         ],
         "cycles": [

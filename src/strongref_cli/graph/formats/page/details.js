@@ -9,7 +9,7 @@ function node(name, properties = {}, ...children) {
 }
 
 function placeOf(stack, ...more) {
-  const parts = [stack.kind === "manifests" ? "manifests" : "stack", stack.account, stack.region, ...more].filter(Boolean);
+  const parts = [stack.kind, stack.account, stack.region, ...more].filter(Boolean);
   return node("p", {className: "quiet"}, ...parts.flatMap((part, at) => [at ? " · " : "", node("span", {}, part)]));
 }
 
@@ -30,7 +30,8 @@ function detailsOf(number, data, column) {
   if (cycle) parts.push(notice("cycle", `Part of a cycle of ${cycle.members.length}: ${cycle.chain.join(" → ")}`));
   const bare = exports.filter((each) => each.protection !== "held");
   if (bare.length) parts.push(notice("not-held", `${bare.every((each) => each.protection === "unknown") ? "It is unknown whether its references have holds." : "Some of its references have no hold."} Without a hold, only the Export refuses a deletion of this stack. By then, CloudFormation may have deleted other resources.`));
-  parts.push(...referencesOf("Imports from", imports, "producer", data), ...referencesOf("Exports to", exports, "importer", data));
+  parts.push(...referencesOf("Imports from", imports, "producer", data));
+  if (stack.kind !== "consumer") parts.push(...referencesOf("Exports to", exports, "importer", data));
   return parts;
 }
 
@@ -48,11 +49,13 @@ function referenceOf(reference, end, data) {
   const stack = data.stacks[reference[end]];
   const link = node("button", {type: "button"}, stack.name);
   link.dataset.number = reference[end];
-  const where = reference.region === stack.region ? "" : `values in ${reference.region}`;
+  const isThere = reference.region === stack.region && ["", stack.account].includes(reference.account);
+  const where = isThere ? "" : `values in ${reference.where}`;
   const keys = reference.keys.map((key) => {
     const isOutdated = reference.outdated.includes(key);
     return node("li", {className: isOutdated ? "outdated" : ""}, key, ...(isOutdated ? [" ", node("span", {className: "tag outdated"}, "outdated")] : []));
   });
+  if (!keys.length) keys.push(node("li", {}, reference.protection === "held" ? "at least one import" : "not read"));
   const tag = reference.protection === "held" ? [] : [" ", node("span", {className: "tag not-held"}, data.marks[reference.protection])];
   return node("li", {}, link, ...tag, placeOf(stack, where), node("ul", {className: "keys"}, ...keys));
 }
