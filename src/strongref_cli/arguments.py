@@ -24,6 +24,7 @@ from strongref_cli.terminal.options import (
     add_profile,
     add_region,
     add_regions,
+    add_role,
     add_yes,
     repeatable,
 )
@@ -95,7 +96,7 @@ def _list(commands: Commands) -> None:
     exports.add_argument("--consumer", help=f"only exports for this consumer; {SHARED} for shared exports")
     exports.add_argument("--importer", help="only exports that this stack imports")
     exports.add_argument("--state", choices=STATES, help="only exports or imports in this state")
-    add_options(exports, add_output, run="overview.commands:list_exports")
+    add_options(exports, add_role, add_output, run="overview.commands:list_exports")
 
 
 def _who(commands: Commands) -> None:
@@ -103,7 +104,7 @@ def _who(commands: Commands) -> None:
     who = add_command(commands, "who", "show who imports a stack's exports, and what it imports", epilog=reads)
     who.add_argument("stack", metavar="STACK", help="the stack, or a manifest set")
     who.add_argument("key", metavar="KEY", nargs="?", help="only this export, or everything in the map of this name")
-    add_options(who, add_regions, add_output, run="overview.commands:show_who")
+    add_options(who, add_regions, add_role, add_output, run="overview.commands:show_who")
 
 
 def _graph(commands: Commands) -> None:
@@ -112,14 +113,14 @@ def _graph(commands: Commands) -> None:
     default = "the output format; by default from the file's name, or mermaid"
     graph.add_argument("--output", choices=formats, help=default)
     graph.add_argument("-o", "--out", metavar="FILE", help="the file to write to; by default standard output")
-    add_options(graph, add_regions, run="graph.command:show_graph")
+    add_options(graph, add_regions, add_role, run="graph.command:show_graph")
 
 
 def _order(commands: Commands) -> None:
     order = add_command(commands, "order", "show the order in which to deploy or delete stacks", epilog=_FOLLOWS)
     add_flag(order, "--delete", "show the order of deletion")
     order.add_argument("--format", choices=("sh",), help="print commands that deploy the outdated importers")
-    add_options(order, add_regions, add_output, run="graph.command:show_order")
+    add_options(order, add_regions, add_role, add_output, run="graph.command:show_order")
 
 
 def _check(commands: Commands) -> None:
