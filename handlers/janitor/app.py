@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 scheduled = janitor()
 
 
-def handler(event: dict[str, Any], context: LambdaContext) -> None:
-    scheduled(event, context)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    return scheduled(event, context)

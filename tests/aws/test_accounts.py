@@ -12,7 +12,7 @@ from moto import mock_aws
 from strongref.aws.accounts import Accounts, writer_role
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.contract.names import Site, StackArn
+from strongref.contract.names import Site
 from strongref.contract.values import ParameterType
 from strongref.errors import AccountNotListedError, DeniedAbroadError, RoleDeniedError
 from strongref.protocol.side_by_side import in_turn
@@ -58,7 +58,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 
 
 def accounts(clients: Clients) -> Accounts:
-    return Accounts((B,), StackArn.parse(NETWORK), "eu-west-1", clients, RateLimiter(RateLimits()), in_turn)
+    return Accounts((B,), ACCOUNT, "network", "eu-west-1", clients, RateLimiter(RateLimits()), in_turn)
 
 
 def test_a_role_is_assumed_once_and_its_session_writes_in_its_account(clients: Asked) -> None:

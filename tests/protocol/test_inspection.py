@@ -29,6 +29,7 @@ class World:
     denied: Collection[Key] = ()
     reason: type[StoreError] = AccessDeniedError
     region: str = "us-east-1"
+    account: str = ""
 
     def by_arn(self, stack: str) -> None:
         if stack in self.errors:

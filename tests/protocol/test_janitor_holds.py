@@ -430,7 +430,7 @@ def test_a_hold_stays_while_its_producer_may_roll_back_to_it(held: Cloud) -> Non
 
 def tender(cloud: Cloud) -> HoldTender:
     ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag)
-    return HoldTender(ports, US, cloud.clock)
+    return HoldTender(ports, US, ACCOUNT, cloud.clock)
 
 
 def claim(cloud: Cloud) -> tuple[str, str]:

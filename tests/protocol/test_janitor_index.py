@@ -278,7 +278,7 @@ def test_another_accounts_exports_have_no_entry_here() -> None:
 
 
 def dropped(world: World, scope: ExportScope = SCOPE) -> set[tuple[str, str]]:
-    return world.tender(US).dropped(scope, TagInspector(cast("Any", world)))
+    return world.tender(US).dropped(Place(ACCOUNT, US, scope.consumer), scope, TagInspector(cast("Any", world)))
 
 
 @pytest.mark.parametrize(("stack", "is_dropped"), [(RESTING, True), (AT_WORK, False), (None, False)])

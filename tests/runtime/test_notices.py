@@ -150,8 +150,8 @@ class Janitor:
     def __call__(self, _account: str, _region: str, _clock: Clock) -> Any:
         return self
 
-    def tend(self, _clock: Clock, _after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:
-        assert not skip
+    def tend(self, _clock: Clock, _after: Checkpoint, *, skip: bool, only_abroad: bool) -> Iterator[JanitorProgress]:
+        assert not (skip or only_abroad)
         yield from self.tended
         if self.error:
             raise self.error

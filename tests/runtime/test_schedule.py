@@ -41,8 +41,8 @@ class Rounds:
         self.where = account, region
         return self
 
-    def tend(self, _clock: Clock, after: Checkpoint, *, skip: bool) -> Iterator[JanitorProgress]:
-        self.after, self.skips = after, skip
+    def tend(self, _clock: Clock, after: Checkpoint, *, skip: bool, only_abroad: bool) -> Iterator[JanitorProgress]:
+        self.after, self.skips, self.only_abroad = after, skip, only_abroad
         yield from self.tended
         if self.error:
             raise self.error

@@ -31,6 +31,7 @@ CERT = SCOPE.parameter_name(
     next(iter(ExportRequest.parse({"Values": {"CertArn": "x"}}, StackArn.parse(NETWORK)).values))
 )
 US, EU = "us-east-1", "eu-west-1"
+WEB_OF_B = stack_arn("web", US, "222222222222")
 WRITER = writer_role("aws", "222222222222", ACCOUNT)
 NOT_ENABLED = errors.StoreError(
     "PutParameter", "UnrecognizedClientException", f"{SCOPE.path('fences')}/Exports.1a2b", US
@@ -55,7 +56,10 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "in-use-changed": lambda: refusals.ExportsInUseError([InUse("CertArn", "changed", (WEB,))]),
     "in-use-retyped": lambda: refusals.ExportsInUseError([InUse("Hosts", "given another type", (WEB,))]),
     "in-use-unknown": lambda: refusals.ExportsInUseError(
-        [InUse("CertArn", "changed", (stack_arn("web", US, "222222222222"),))], {stack_arn("web", US, "222222222222")}
+        [InUse("CertArn", "changed", (WEB,))], {WEB}, ACCOUNT
+    ),
+    "in-use-abroad": lambda: refusals.ExportsInUseError(
+        [InUse("CertArn", "changed", (WEB_OF_B,))], {WEB_OF_B}, ACCOUNT
     ),
     "in-use-dropped": lambda: refusals.ExportsInUseError(
         [InUse("Alb/Arn", "dropped", (SHOP, WEB)), InUse("SubnetIds", "dropped", (SHOP, WEB))]

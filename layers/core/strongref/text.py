@@ -19,6 +19,10 @@ MANIFEST_SET = re.compile(r"strongref:manifests:(\d+):([\w-]+)")
 """How the claims of a manifest set name it: its account and its name."""
 
 
+PLACE = re.compile(r"strongref:place:(\d+):([a-z0-9-]+):([\w-]+)")
+"""How the holds of a place in another account name it: the account, the region and the consumer."""
+
+
 def some(names: Iterable[str], most: int = 10) -> str:
     """`a, b and c`, or the first `most` `and N more`."""
     listed = list(names)
@@ -33,10 +37,15 @@ def attribute_name(key: str) -> str:
 
 
 def claimant(text: str) -> dict[str, str]:
-    """Who claims, from the ARN of a stack or the ID of a manifest set; of the kind `other`, if it is neither."""
-    arn, manifests = Arn.parse(text), MANIFEST_SET.fullmatch(text)
+    """Who claims, from the ARN of a stack or the ID of a manifest set; of the kind `other`, if it is neither.
+
+    A place in another account, where somebody claims, is of the kind `consumer`.
+    """
+    arn, manifests, place = Arn.parse(text), MANIFEST_SET.fullmatch(text), PLACE.fullmatch(text)
     if arn and (stack := arn.stack):
         return {"kind": "stack", "name": stack[0], "region": arn.region, "account": arn.account}
+    if place:
+        return {"kind": "consumer", "name": place[3], "region": place[2], "account": place[1]}
     return {"kind": "manifests", "name": manifests[2], "account": manifests[1]} if manifests else {"kind": "other"}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.arns import partition_of
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import ACCESS_DENIED, AccountNotListedError, DeniedAbroadError, RoleDeniedError
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from strongref.aws.clients import Clients
     from strongref.aws.parameter_store import SsmStore
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.contract.names import Site, StackArn
+    from strongref.contract.names import Site
     from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 
@@ -47,7 +48,8 @@ class Accounts:
     """`ports.Abroad` for one invocation: a role is assumed once, and its session lasts longer than the invocation."""
 
     listed: tuple[str, ...]  # the accounts that the installation may write to
-    stack: StackArn  # whose event it is; sessions have its name, for the other account's CloudTrail
+    own: str  # this account
+    session: str  # the name of sessions, for the other account's CloudTrail: that of the stack whose event it is
     region: str  # where the installation is
     clients: Clients
     limiter: RateLimiter
@@ -64,8 +66,8 @@ class Accounts:
         return self._stores[site.account](site.region, clock)
 
     def _assume(self, site: Site, clock: Clock) -> Stores:
-        role = writer_role(self.stack.partition, site.account, self.stack.account)
-        attempt = partial(assumed, self.clients, role=role, session=self.stack.name[:_SESSION_NAME])
+        role = writer_role(partition_of(self.region), site.account, self.own)
+        attempt = partial(assumed, self.clients, role=role, session=self.session[:_SESSION_NAME])
         try:
             try:
                 clients = attempt(RetryingCaller(self.region, self.limiter, clock), self.region)

@@ -4,6 +4,8 @@ A custom resource can refuse only when its turn comes. CloudFormation itself ref
 export (`Fn::ImportValue`), the export's stack cannot be deleted, and an update that removes the export fails before
 anything is deleted. So an Export can name a CloudFormation export (`Hold`), and every strong import has a hold stack in
 the producer's region, one for each generation: its parameters have the value `Fn::ImportValue`, and nothing reads them.
+An import of another account cannot make stacks in the producer's: there, the janitor holds each Export for each place
+with a claim (`HoldStack.of_place`).
 
 Templates that are written here name that export like this:
 
@@ -23,11 +25,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref.contract.names import MAX_LABEL, BadArnError, ExportScope, Producer, StackArn, short_hash
-from strongref.text import cut, stack_text
+from strongref.contract.names import MAX_LABEL, BadArnError, ExportScope, Producer, StackArn, claim_tag, short_hash
+from strongref.text import PLACE, cut, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+    from strongref.contract.index import Place
 
 HOLDS = "/strongref/holds"
 """The path of all holds of a region, without a slash at its end."""
@@ -73,11 +77,11 @@ def hold_stack_name(account: str, label: str, hash_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HoldStack:
-    """The hold stack of one generation of an import in one producer's region and account."""
+    """The hold stack of one generation of an import in one producer's region and account; or of an Export's place."""
 
-    importer: str  # what the claims say: the ARN of the importing stack, or a manifest set
-    label: str  # the name of either
-    claim: str  # the key of the claims' tag
+    importer: str  # what the claims say: the ARN of the importing stack, or a manifest set; or the place (`text.PLACE`)
+    label: str  # the name of either; the consumer
+    claim: str  # the key of the claims' tag; what identifies the Export
     account: str  # the importer's
     region: str  # the importer's
     consumer: str  # for whom the imported values are exported
@@ -108,6 +112,20 @@ class HoldStack:
     def of_import(cls, stack: StackArn, claim: str, scope: ExportScope) -> HoldStack:
         """The hold stack of an Import in this stack, given the key of its claims' tag."""
         return cls(str(stack), stack.name, claim, stack.account, stack.region, scope.consumer, scope.producer)
+
+    @classmethod
+    def of_place(cls, place: Place, export: str, producer: Producer) -> HoldStack:
+        """The hold stack of a place in another account, given the physical ID of an Export that publishes there."""
+        importer = f"strongref:place:{':'.join(place)}"
+        return cls(importer, place.consumer, claim_tag(export), place.account, place.region, place.consumer, producer)
+
+    @classmethod
+    def of_place_tags(cls, tags: Mapping[str, str], account: str, held_in: str) -> HoldStack | None:
+        """That with these tags in a producer's account and region; None for any other stack."""
+        if not (found := PLACE.fullmatch(importer := tags.get(CONSUMER_TAG, ""))):
+            return None
+        producer = Producer(account, held_in, tags.get(PRODUCER_STACK_TAG, ""))
+        return cls(importer, found[3], tags.get(CLAIM_TAG, ""), found[1], found[2], found[3], producer)
 
     @classmethod
     def of_tags(cls, tags: Mapping[str, str], held_in: str) -> HoldStack | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from strongref.contract.names import RESTORED_TAG, ExportScope, Key
+from strongref.contract.names import RESTORED_TAG, ExportScope, Key, Site
 from strongref.contract.record import Record, StoredRecord, part_name
 from strongref.errors import NewerFormatError, UndecryptableError
 from strongref.protocol.published import RecordedExports
@@ -87,6 +87,8 @@ class FindingType(StrEnum):
     """Something that a later version of strongref wrote in a format that this one does not know."""
     UNKNOWN_CLAIM = "unknown-claim", Resolution.REPORTED
     """A claim whose stack cannot be asked about, or that no known version makes. It counts."""
+    UNREACHABLE = "unreachable", Resolution.REPORTED
+    """A place in another account, which does not let this one in. Nothing is changed for it, and its hold stays."""
     FAILED_CALL = "failed-call", Resolution.REPORTED
     """Something that could not be read, asked about or repaired. It was left alone, and the rest was tended."""
 
@@ -102,6 +104,14 @@ class Finding:
     parameter: str  # the name of the parameter that it is about
     stacks: tuple[str, ...] = ()  # the ARNs of the stacks that are concerned
     why: str = field(default="", compare=False)  # the error that caused it, if one did
+    site: Site | None = None  # where, if that is in another account
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """As the janitor's function returns it."""
+        region, account = self.site or ("", "")
+        about = {"Kind": self.kind, "Parameter": self.parameter, "Region": region, "Account": account}
+        return {**about, "Stacks": list(self.stacks), "Why": self.why}
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class TagInspector:
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self.interpret(_read_tags(store, scope, keys), stack)
+        return self.interpret(_read_tags(store, scope, keys), stack, abroad=bool(store.account))
 
     def interpret(
         self, tags: Mapping[Key, Mapping[str, str] | None], stack: str, *, abroad: bool = False
@@ -45,10 +45,7 @@ class TagInspector:
 
         In another account (`abroad`), no claim is stale: its stacks cannot be asked about.
         """
-        found = self._interpreted(tags, lambda producer: self._owner(producer, stack))
-        if abroad:
-            return {key: replace(each, claims={**each.claims, **each.stale}, stale={}) for key, each in found.items()}
-        return found
+        return self._interpreted(tags, lambda producer: self._owner(producer, stack), abroad=abroad)
 
     def unclaimed(self, stack: str, owners: Mapping[str, str] | None = None) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
@@ -56,12 +53,15 @@ class TagInspector:
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say to a caller that owns none of them."""
-        return self._interpreted(_read_tags(store, scope, keys), lambda _: Owner.FOREIGN)
+        tags = _read_tags(store, scope, keys)
+        return self._interpreted(tags, lambda _: Owner.FOREIGN, abroad=bool(store.account))
 
     def inspect_in_scope(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say; a value is ours if it belongs to the stack whose scope this is."""
         tags = _read_tags(store, scope, keys)
-        return self._interpreted(tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist))
+        return self._interpreted(
+            tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist), abroad=bool(store.account)
+        )
 
     def inspect_readable(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """`inspect_in_scope` for a caller that leaves alone what cannot be read: it is noted in `unread`.
@@ -148,9 +148,15 @@ class TagInspector:
         return stack in self._infos and self._infos[stack] is None
 
     def _interpreted(
-        self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner]
+        self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner], *, abroad: bool
     ) -> dict[Key, ValueTags]:
-        return {key: self._value_tags(each, owner) for key, each in tags.items() if each is not None}
+        found = self._of_another_account if abroad else self._value_tags
+        return {key: found(each, owner) for key, each in tags.items() if each is not None}
+
+    def _of_another_account(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
+        """All claims count: their stacks cannot be asked about."""
+        producer, owners, claims = split_tags(tags)
+        return ValueTags(owner(producer), producer, owners, claims, unknown=claims)
 
     def _value_tags(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
         producer, owners, claims = split_tags(tags)

@@ -23,6 +23,7 @@ from strongref.protocol.executor import write_record
 from strongref.protocol.fences import delete_expired, fences_below, live_fence
 from strongref.protocol.findings import Finding, FindingType, Repairs, Resolution, ScopeSnapshot, examine, lost_records
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor_abroad import AbroadTender
 from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
 from strongref.protocol.janitor_holds import Claims, HoldTender, add_claims
 from strongref.protocol.janitor_index import IndexTender
@@ -45,10 +46,13 @@ PART = 200
 """Values of a scope that are read before what was found is repaired: a function that runs out of time loses no more
 than that."""
 
-FENCES = "/strongref/fences"
+EXPORTS, RECORDS, FENCES = "/strongref/exports", "/strongref/records", "/strongref/fences"
 
 LAST = "~"
 """Sorts after every path and key."""
+
+ABROAD = 2 * LAST
+"""The path in the marks of places in other accounts."""
 
 Checkpoint = tuple[str, str]
 """The path of a scope's values and a key in it: where a part of the store ends."""
@@ -85,24 +89,34 @@ class Janitor:
     account: str
     repairs: bool = True  # whether it repairs what it finds, or only looks twice
     failed: Failed = log_failure  # takes what could not be looked after, in addition to the findings
+    tends_abroad: bool = False  # whether it looks after the places of its region's Exports in other accounts, too
+    there: str = ""  # the account of the store that it looks after, if that is another one: for one such place
 
-    def tend(self, clock: Clock, after: Checkpoint = ("", ""), *, skip: bool = False) -> Iterator[JanitorProgress]:
+    def tend(
+        self, clock: Clock, after: Checkpoint = ("", ""), *, skip: bool = False, only_abroad: bool = False
+    ) -> Iterator[JanitorProgress]:
         """Look after one part of the store after the other, and yield what was done in each.
 
         Everything up to the mark `after` is done already. `skip` leaves out the next part, which took an invocation all
-        its time. What cannot be read, asked about or repaired is reported, and stops nothing else.
+        its time. What cannot be read, asked about or repaired is reported, and stops nothing else. Places in other
+        accounts come last; `only_abroad` leaves out all else.
 
         Raises:
             UnfinishedError: the time ran out.
             StrongRefError: the region's exports, records or fences cannot be listed.
         """
         store = self.ports.stores(self.region, clock)
-        yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
+        if not only_abroad:
+            yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
         visit = _Visit(self, clock, store, after, skip)
-        for scope in visit.scopes():
-            yield from visit.values(scope)
-            yield from visit.holds_and_index(scope)
-        yield from visit.rest()
+        if not only_abroad:
+            visit.read(_by_scope("exports", store.under(EXPORTS)), _by_scope("records", store.under(RECORDS)))
+            for scope in visit.scopes():
+                yield from visit.values(scope)
+                yield from visit.holds_and_index(scope)
+            yield from visit.rest()
+        if self.tends_abroad:
+            yield from visit.abroad()
 
     def _expired(self, store: Store, clock: Clock) -> Iterator[Finding]:
         """The fences whose holder died. A repair deletes all that expired, and old traces of released claims."""
@@ -122,6 +136,14 @@ class Janitor:
             elif not (fence.is_live(earliest) or fence.finished or failed):
                 yield Finding(FindingType.EXPIRED_FENCE, name)
 
+    @property
+    def site(self) -> Site:
+        return Site(self.region, self.there)
+
+    def place(self, scope: ExportScope) -> Place:
+        """Where an Export of this scope publishes, as the index names it."""
+        return Place(self.there or self.account, self.region, scope.consumer)
+
     def attend(self, clock: Clock, scope: ExportScope, suspicion: Repairs, first: TagInspector) -> tuple[Repairs, bool]:
         """Verify a suspicion, and repair; return whether the scope is being changed, so that repairs have to wait.
 
@@ -130,7 +152,7 @@ class Janitor:
         """
         if suspicion.needed and self.repairs:
             try:
-                sites = [(Site(self.region), scope)]
+                sites = [(self.site, scope)]
                 repairs = behind_fences(
                     self.ports, clock, sites, HOLDER, lambda fenced: self._heal(fenced[0], scope, suspicion, first)
                 )
@@ -139,7 +161,7 @@ class Janitor:
             return repairs, False
         if all(each.kind is FindingType.CLEANED_UP for each in suspicion.findings):
             return suspicion, False
-        at = FencedStore(self.ports.stores(self.region, clock), clock)
+        at = FencedStore(self.ports.at(self.site, clock), clock)
         if not self.repairs:
             self.ports.lag.settle(clock)  # Behind a fence, the second look would be as late.
         _, repairs = self._look_again(at, scope, suspicion, first)
@@ -204,6 +226,8 @@ class Janitor:
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
         readable = [key for key in keys if key in values and scope.parameter_name(key) not in inspector.unread]
         tags = inspector.inspect_readable(at.store, scope, readable)
+        if self.there:  # What can be said about its own stacks is for its own janitor to say.
+            tags = {key: replace(each, unknown={}) for key, each in tags.items()}
         published = {key for each in records.values() if each.readable for key in each.readable.values}
         unrecorded = {each for key in tags.keys() - published for each in lost_records(tags[key], records)}
         lost = {each for each in unrecorded if self._is_named(at.clock, scope, each)}
@@ -213,7 +237,7 @@ class Janitor:
             stored=values,
             tags=tags,
             deleted_stacks=deleted,
-            awaited=scope.consumer == SHARED or self._is_there(scope.consumer),
+            awaited=not self.there and (scope.consumer == SHARED or self._is_there(scope.consumer)),
             unread=unread,
             unasked={stack: str(error) for stack, error in inspector.unasked.items()},
             lost=lost,
@@ -232,7 +256,7 @@ class Janitor:
         except StrongRefError as error:
             self.failed("An entry of the index could not be read, and may name an Export", error, parameter=name)
             return True
-        return any(each.names(self.region, scope) for (at, _), each in entries.items() if at == name)
+        return any(self.place(scope) in each.places for (at, _), each in entries.items() if at == name)
 
     def _is_dropped(
         self, clock: Clock, scope: ExportScope, export: tuple[str, str], first: TagInspector, second: TagInspector
@@ -245,7 +269,7 @@ class Janitor:
         if not (before and now and now.at_rest and now.updated == before.updated):
             return False
         entry = self._entries(clock, scope).get((index_name(scope.producer.stack, logical_id), stack))
-        return entry is not None and Place(self.account, self.region, scope.consumer) in entry.dropped
+        return entry is not None and self.place(scope) in entry.dropped
 
     def _entries(self, clock: Clock, scope: ExportScope) -> Mapping[tuple[str, str], IndexEntry]:
         store = self.ports.stores(scope.producer.region, clock)
@@ -264,14 +288,21 @@ class _Visit:
         self.after = after
         self.skip = skip  # whether the next part is left out
         self.inspector = TagInspector(janitor.ports.stacks)
-        self._stored = _by_scope("exports", store.under("/strongref/exports"))
-        self._recorded = _by_scope("records", store.under("/strongref/records"))
-        ports, region = janitor.ports, janitor.region
-        self._holds = HoldTender(ports, region, clock, janitor.repairs, janitor.failed)
-        self._index = IndexTender(ports, region, janitor.account, clock, janitor.repairs, janitor.failed)
+        self._stored: Mapping[ExportScope, Mapping[str, Parameter]] = {}
+        self._recorded: Mapping[ExportScope, Mapping[str, Parameter]] = {}
+        of = (janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, janitor.failed)
+        self._holds, self._index = HoldTender(*of), IndexTender(*of)
         self._claims: Claims = {}  # of the scope that is being tended
         self._withdrawn: set[str] = set()  # of its Exports, those that are, although no mark says so
         self._done: list[Key] = []  # of its keys, those that an earlier invocation has tended
+
+    def read(
+        self,
+        stored: Mapping[ExportScope, Mapping[str, Parameter]],
+        recorded: Mapping[ExportScope, Mapping[str, Parameter]],
+    ) -> None:
+        """Take what was read of scopes, to tend to those."""
+        self._stored, self._recorded = stored, recorded
 
     def scopes(self) -> list[ExportScope]:
         return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.path("exports"))
@@ -293,7 +324,8 @@ class _Visit:
             if not self._is_left_out(path, failed):
                 with tolerated(self.janitor.failed, failed, message, path, records=scope.path("records")):
                     seen = self.janitor.see(at, scope, here, there, self.inspector, keys)
-                    dropped = self._index.dropped(scope, self.inspector) | self._removed(scope, seen)
+                    left = self._index.dropped(self.janitor.place(scope), scope, self.inspector)
+                    dropped = left | self._removed(scope, seen)
                     seen = replace(seen, dropped=dropped)
                     add_claims(self._claims, seen.tags)
                     self._withdrawn |= set(seen.withdrawn)
@@ -340,6 +372,43 @@ class _Visit:
                 with tolerated(self.janitor.failed, found, "A part of the store could not be looked after", path):
                     found += work()
             yield JanitorProgress((LAST, name), 0, tuple(found))
+
+    def abroad(self) -> Iterator[JanitorProgress]:
+        """Tend to the places of this region's Exports in other accounts."""
+        janitor = self.janitor
+        of = (janitor.ports, janitor.region, janitor.account, self.clock, janitor.failed)
+        tender = AbroadTender(*of, self._index, self._holds)
+        for site, scope in tender.scopes():
+            path, found, values = f"{scope.path('exports')} ({site})", list[Finding](), 0
+            if (ABROAD, path) <= self.after:
+                continue
+            if not self._is_left_out(path, found):
+                message, about = "A place in another account could not be looked after", {"account": site.account}
+                with tolerated(janitor.failed, found, message, scope.path("exports"), **about):
+                    if read := tender.read(site, scope, found):
+                        visit = self._elsewhere(site, scope, *read)
+                        for progress in visit.values(scope):
+                            found += progress.settled
+                            values += progress.values
+                        found += tender.hold(site, scope, *visit.published(scope))
+            yield JanitorProgress((ABROAD, path), values, tuple(replace(each, site=site) for each in found))
+        if self.after < (ABROAD, LAST):
+            yield JanitorProgress((ABROAD, LAST), 0, (*tender.end(), *self._holds.confirm()))
+
+    def _elsewhere(
+        self, site: Site, scope: ExportScope, stored: Mapping[str, Parameter], recorded: Mapping[str, Parameter]
+    ) -> _Visit:
+        """The visit of one scope in another account, given what is stored there."""
+        there = replace(self.janitor, region=site.region, there=site.account)
+        visit = _Visit(there, self.clock, self.janitor.ports.at(site, self.clock), ("", ""), skip=False)
+        visit.read({scope: stored}, {scope: recorded})
+        visit._index = self._index
+        return visit
+
+    def published(self, scope: ExportScope) -> tuple[RecordedExports, Claims]:
+        """What the records of a scope say, and the claims there, once its values were tended to."""
+        recorded = RecordedExports.of(decode(scope.path("records"), self._recorded[scope]))
+        return replace(recorded, complete={*recorded.complete, *self._withdrawn}), self._claims
 
     def _unclaimed(self) -> Iterator[Finding]:
         """The imports that a rollback left without protection. The notes of those that are gone are deleted."""
@@ -410,7 +479,9 @@ def report(region: str, progress: JanitorProgress) -> None:
     """Log what was found: a line each, never a value."""
     for finding in progress.findings:
         kind, resolution = finding.kind.value, finding.kind.resolution
-        details = {"finding": kind, "parameter": finding.parameter, "region": region, "stacks": list(finding.stacks)}
+        at = finding.site or Site(region)
+        details = {"finding": kind, "parameter": finding.parameter, "region": at.region, "stacks": list(finding.stacks)}
+        details |= {"account": at.account} if at.account else {}
         details |= {"why": finding.why} if finding.why else {}
         if progress.busy:
             logger.info("Found, and left for the next run: the exports are being changed", extra=details)

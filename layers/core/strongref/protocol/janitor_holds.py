@@ -65,12 +65,14 @@ class HoldTender:
 
     ports: Ports
     region: str
+    account: str
     clock: Clock
     repairs: bool = True
     failed: Failed = log_failure  # takes what could not be looked after
     withdrawn: Collection[str] = ()  # the Exports of the scope that are withdrawn, although no mark says so
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
+    _named: Memo[str, list[str]] = field(default_factory=Memo)  # the parameters of holds, by region
     _listed: Memo[str, Mapping[str, frozenset[str]]] = field(default_factory=Memo)  # what is held, by region and hash
     # the names of the stacks that import a CloudFormation export, by its region and name
     _importing: Memo[tuple[str, str], frozenset[str]] = field(default_factory=Memo)
@@ -135,6 +137,7 @@ class HoldTender:
         yield from self._done
         for keeper, _ in self._begun:
             yield Finding(FindingType.HOLD_PENDING, keeper.stack.name, (keeper.stack.importer,))
+        self._begun, self._done = [], []
 
     def _is_done(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> bool:
         """Whether nothing is left to be waited for: a hold is made, or cannot be."""
@@ -153,7 +156,9 @@ class HoldTender:
         first = TagInspector(self.ports.stacks)
         names = set()
         failed: list[Finding] = []
-        for each in filter(None, map(HoldParameter.of, self._parameters(self.region))):
+        for each in self.held():
+            if each.account != self.account:
+                continue  # A place of another account: see `janitor_abroad`.
             name = hold_stack_name(each.account, each.label, each.hash)
             with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
                 hashes = self._imports.get((each.label, each.region), partial(self._hashes, each))
@@ -171,6 +176,20 @@ class HoldTender:
                     yield from self._deleted(HoldKeeper(self.ports, self.clock, stack), first)
         yield from failed
 
+    def held(self) -> list[HoldParameter]:
+        """What the hold stacks of this region hold."""
+        return [each for name in self._parameters(self.region) if (each := HoldParameter.of(name))]
+
+    def begin(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
+        """Begin to make or correct a hold that is needed, unless it is right; see `confirm`."""
+        if not self._is_otherwise(keeper, holds):
+            return
+        try:
+            if keeper.begin(holds) is not HoldStep.NONE:
+                self._begun.append((keeper, holds))
+        except StrongRefError as error:
+            yield self._not_made(keeper, error)
+
     def _keeper(self, scope: ExportScope, claim: Claim, first: TagInspector) -> HoldKeeper | None:
         """What makes the hold for a claim; None if it is no Import's of this account."""
         tag, importer = claim
@@ -186,7 +205,11 @@ class HoldTender:
     def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: Mapping[Key, Collection[str]]) -> bool:
         if recorded.may_hold(keys, self.withdrawn):
             return False  # What cannot be read may need the hold that there is.
-        region, needed = keeper.stack.producer.region, keeper.needed(recorded.holds(keys))
+        return self._is_otherwise(keeper, keeper.needed(recorded.holds(keys)))
+
+    def _is_otherwise(self, keeper: HoldKeeper, needed: Mapping[str, str]) -> bool:
+        """Whether a hold is not what it should be, as far as lists show."""
+        region = keeper.stack.producer.region
         held = self._listed.get(region, lambda: held_exports(self._parameters(region)))
         if held.get(keeper.stack.hash, frozenset()) != needed.keys():
             return True
@@ -305,7 +328,7 @@ class HoldTender:
         return frozenset(HoldStack(importer.arn, hold.label, claim, *at, producer).hash for claim in claims)
 
     def _parameters(self, region: str) -> list[str]:
-        return sorted(self.ports.stores(region, self.clock).under(HOLDS))
+        return self._named.get(region, lambda: sorted(self.ports.stores(region, self.clock).under(HOLDS)))
 
     def _not_made(self, keeper: HoldKeeper, error: StrongRefError) -> Finding:
         """What to report about a hold that was not made: it waits, or needs a person. Raises `UnfinishedError`."""

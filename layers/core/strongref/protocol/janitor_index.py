@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
-from strongref.contract.names import BadArnError, ExportScope, Producer, Site, StackArn
+from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
 from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
@@ -23,8 +23,9 @@ from strongref.protocol.stored_exports import ExportIdentity
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
+    from strongref.contract.names import Site
     from strongref.contract.record import Record
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.ports import Ports, StackInfo
@@ -72,12 +73,12 @@ class IndexTender:
                 yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
 
-    def dropped(self, scope: ExportScope, first: TagInspector) -> set[tuple[str, str]]:
-        """The Exports that have left this place without reaching it, as far as the index can be listed.
+    def dropped(self, place: Place, scope: ExportScope, first: TagInspector) -> set[tuple[str, str]]:
+        """The Exports that have left a place without reaching it, as far as the index can be listed.
 
         By logical ID and the ARN of the stack, which is at rest: while it is not, it may return.
         """
-        place, path = Place(self.account, self.region, scope.consumer), f"{INDEX}/{scope.producer.stack}/"
+        path = f"{INDEX}/{scope.producer.stack}/"
         if scope.producer.account != self.account:
             return set()
         # What cannot be listed is reported where it is compared with the records.
@@ -85,44 +86,58 @@ class IndexTender:
         left = {at for at, each in listed.items() if at[0].startswith(path) and place in each.dropped}
         return {(index_of(name)[1], arn) for name, arn in left if (info := first.info(arn)) and info.at_rest}
 
-    def correct(self) -> Iterator[Finding]:
-        """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart."""
+    def entries(self) -> Mapping[tuple[str, str], IndexEntry]:
+        """The index of this region, read once: by parameter name and the ARN of the stack."""
+        return self._listed(self.region)
+
+    def correct(self, abroad: Collection[Place] | None = None) -> Iterator[Finding]:
+        """Remove places without a record, and entries of deleted stacks, after two looks more than a lag apart.
+
+        Those of other accounts are corrected if they are given, and then no others.
+        """
         failed: list[Finding] = []
         entries = self._listed(self.region)
         suspects = []
-        for name, error in sorted(self._newer.get(self.region, {}).items()):
+        for name, error in sorted(self._newer.get(self.region, {}).items()) if abroad is None else ():
             yield Finding(FindingType.NEWER_FORMAT, name, (), str(error))
         for (name, stack), entry in sorted(entries.items()):
             with tolerated(self.failed, failed, NOT_TENDED, name, stack):
                 info = self.ports.stacks.by_arn(stack)
-                if wrong := self._wrong(name, entry, info):
+                if wrong := self._wrong(name, entry, info, abroad):
                     suspects.append((name, entry, info, wrong))
         if suspects:
             self.ports.lag.settle(self.clock)
         for name, stack in self._returned.items():
             yield Finding(FindingType.FORGOTTEN, name, (stack,))
+        self._returned.clear()
         for name, entry, first, wrong in suspects:
             with tolerated(self.failed, failed, NOT_TENDED, name, entry.stack):
                 for place in sorted(wrong):
-                    if kind := self._corrected(name, entry, first, place):
+                    if kind := self._corrected(name, entry, first, place, abroad):
                         yield Finding(kind, name, (entry.stack,))
         yield from failed
 
-    def _wrong(self, name: str, entry: IndexEntry, info: StackInfo | None) -> set[Place]:
+    def _wrong(
+        self, name: str, entry: IndexEntry, info: StackInfo | None, abroad: Collection[Place] | None
+    ) -> set[Place]:
         """The places that are wrong in an entry: all without its stack, none while that is at work.
 
-        What version 0.2.0 named is left to the Export's next event.
+        What version 0.2.0 named is left to the Export's next event. Values in other accounts are found by the index
+        alone, so that has to name them until they are gone.
         """
-        if info is None:
-            own = {place for place in entry.places if place.account == self.account}
-            return {NOWHERE} if own == entry.places else own  # Values in other accounts are found by the index alone.
-        if not info.at_rest:
+        own = {place for place in entry.places if place.account == self.account}
+        if info is None and abroad is None:
+            gone = own | (entry.places & entry.forgotten)
+            return {NOWHERE} if gone == entry.places else gone
+        if info is not None and not info.at_rest:
             return set()
-        loose = {*entry.denied, *entry.forgotten, *entry.dropped} - entry.places
-        left = entry.places - entry.older
+        loose = {*entry.denied, *entry.forgotten, *entry.dropped} - entry.places if abroad is None else set()
+        left = own - entry.older if abroad is None else entry.places.intersection(abroad)
         return loose | {place for place in left if not self._may_publish(name, entry, place)}
 
-    def _corrected(self, name: str, entry: IndexEntry, first: StackInfo | None, place: Place) -> FindingType | None:
+    def _corrected(
+        self, name: str, entry: IndexEntry, first: StackInfo | None, place: Place, abroad: Collection[Place] | None
+    ) -> FindingType | None:
         """Correct a place behind a fence there, if the second look agrees with the first; what was found."""
         index = self._index(self.region, name, entry.stack)
 
@@ -130,7 +145,7 @@ class IndexTender:
             now, info = index.read(), self.ports.stacks.by_arn(entry.stack)
             same_rest = first is None or (info is not None and info.updated == first.updated)
             is_same = now.wrote.get(place) == entry.wrote.get(place)
-            if not (same_rest and is_same) or place not in self._wrong(name, now, info):
+            if not (same_rest and is_same) or place not in self._wrong(name, now, info, abroad):
                 return None
             if self.repairs and place == NOWHERE:
                 index.remove_all()
@@ -139,25 +154,24 @@ class IndexTender:
             return FindingType.INDEX_ENTRY
 
         named = entry.places if place == NOWHERE else entry.places & {place}
-        fenced = sorted(each for each in named if each.account == self.account) if self.repairs else []
+        reached = abroad or [each for each in named if each.account == self.account]
+        fenced = sorted(named.intersection(reached)) if self.repairs else []
         while fenced:
-            sites = [(Site(each.region), self._scope(name, each)) for each in fenced]
+            sites = [(self._site(each), self._scope(name, each)) for each in fenced]
             try:
                 return behind_fences(self.ports, self.clock, sites, HOLDER, work)
             except ChangingError:
                 return None
             except StoreError as error:  # Where nobody can publish, no fence is needed.
-                left = [each for each in fenced if each.region != error.region]
+                left = [each for each in fenced if self._site(each) != (error.region, error.account)]
                 if not is_out_of_reach(error) or left == fenced:
                     raise
                 fenced = left
         return work()
 
     def _may_publish(self, name: str, entry: IndexEntry, place: Place) -> bool:
-        if place.account != self.account:
-            return True  # It cannot be asked about.
         scope, logical_id = self._scope(name, place), index_of(name)[1]
-        store = self.ports.stores(place.region, self.clock)
+        store = self.ports.at(self._site(place), self.clock)
         try:
             recorded = RecordedExports.read(store, scope)
         except StoreError:
@@ -171,6 +185,9 @@ class IndexTender:
         # A record that is lost is told from one that was withdrawn by this entry.
         stored = store.under(scope.path("exports"), decrypted=False)
         return not {scope.key(name) for name in stored} <= recorded.values.keys()
+
+    def _site(self, place: Place) -> Site:
+        return place.site(Producer(self.account, self.region, ""))
 
     def _scope(self, name: str, place: Place) -> ExportScope:
         return ExportScope(place.consumer, Producer(self.account, self.region, index_of(name)[0]))

@@ -75,7 +75,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     found = _compare(export, wanted, stored, tags)
     refusals = (
         *_not_ours(scope, wanted, stored, tags, policy),
-        *_in_use(stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
+        *_in_use(scope, stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
     )
     if refusals:
         return plan.ExportPlan(scope, refusals=refusals)
@@ -185,7 +185,7 @@ def _not_ours(
 
 
 def _in_use(
-    stored: StoredExports, found: _Differences, policy: ClaimPolicy, unknown: Collection[str]
+    scope: ExportScope, stored: StoredExports, found: _Differences, policy: ClaimPolicy, unknown: Collection[str]
 ) -> Iterator[Refusal]:
     """What claims forbid, given which of those who claim cannot be asked about.
 
@@ -202,7 +202,7 @@ def _in_use(
     ]
     in_use += [InUse(key, "dropped", who) for key, who in drops.items()]
     if in_use:
-        yield ExportsInUseError(in_use, unknown)
+        yield ExportsInUseError(in_use, unknown, scope.producer.account)
 
 
 def _records(

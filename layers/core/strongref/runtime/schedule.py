@@ -1,4 +1,8 @@
-"""The janitor's handler: invoked by a schedule, by hand, or by itself to continue."""
+"""The janitor's handler: invoked by a schedule, by hand, or by itself to continue.
+
+The event `{"Only": "abroad"}` limits it to what the region's Exports publish in other accounts. A person who invokes it
+so, whose credentials may not assume the roles there, gets the findings.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
     from strongref.protocol.time import Clock
 
 
+ONLY, ABROAD = "Only", "abroad"
+
+_MOST_FINDINGS = 1000
+"""That are returned: a response has at most 6 MB (AWS: Lambda quotas)."""
+
+
 class JanitorUnfinishedError(StrongRefError):
     """The store is too large for the janitor's invocations."""
 
@@ -39,8 +49,11 @@ class ScheduledFunction:
     reinvoke: Reinvoke  # continues in another invocation, as `lambda_functions.LambdaInvoker` does
     outbox: Outbox = field(default_factory=Outbox)  # sends the notices
 
-    def __call__(self, raw: Mapping[str, Any], context: LambdaContext) -> None:
+    def __call__(self, raw: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         """Check and repair the store of the function's region; emit metrics and notices of the findings.
+
+        Returns the findings, and whether another invocation goes on. If the invocation is limited, what needs a person
+        is left to the daily one to count and to send: it would come every quarter of an hour.
 
         Raises:
             StrongRefError: the janitor failed; raised, so that Lambda counts the error and retries.
@@ -52,8 +65,11 @@ class ScheduledFunction:
         begin = mark
         counts: Counter[str] = Counter()
         findings: list[Finding] = []
+        only = {ONLY: ABROAD} if raw.get(ONLY) == ABROAD else {}
+        continues = False
         try:
-            for tended in self.janitor(function.account, function.region, clock).tend(clock, mark, skip=skip):
+            janitor = self.janitor(function.account, function.region, clock)
+            for tended in janitor.tend(clock, mark, skip=skip, only_abroad=bool(only)):
                 report(function.region, tended)
                 counts += tended.counts()
                 findings += tended.settled
@@ -65,18 +81,24 @@ class ScheduledFunction:
             logger.info("Continued in another invocation", extra=log_keys)
             # What takes a whole invocation stops nothing else: the next one leaves it out.
             stuck = {"Skip": True} if mark == begin and invocation > 1 else {}
-            event = {CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark), **stuck}}
+            event = {**only, CONTINUATION_FIELD: {"Turn": invocation + 1, "After": list(mark), **stuck}}
+            continues = True
             self.reinvoke(context.invoked_function_arn, event, error, SystemClock.of(context, WATCHDOG_SECONDS))
         except StrongRefError:
             raise
         except Exception as error:  # noqa: BLE001 (Lambda would log its text, which may hold a value)
             raise log_internal_error(error, context.aws_request_id) from None
         finally:
+            noted = findings
+            if only:
+                noted = [each for each in findings if each.kind.resolution is Resolution.REPAIRED]
+                counts = Counter(each.kind.metric for each in noted) + Counter(RepairsMade=len(noted))
             emit_counts({each.value: 0 for each in Resolution if each.value} | counts)
-            for notice in notices(function.account, function.region, findings):
+            for notice in notices(function.account, function.region, noted):
                 self.outbox(notice)
             if dropped := self.outbox.send(SystemClock.of(context, SHUTDOWN_SECONDS).remaining()):
                 emit_counts({DROPPED: dropped})
+        return {"Findings": [each.document for each in findings[:_MOST_FINDINGS]], "Continues": continues}
 
 
 def _continuation_of(raw: Mapping[str, Any]) -> tuple[int, Checkpoint, bool]:

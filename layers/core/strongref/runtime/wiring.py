@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
-    from strongref.contract.names import StackArn
     from strongref.contract.response import Response
     from strongref.lookup.search import Finder
     from strongref.protocol.janitor import Janitor
@@ -56,6 +55,9 @@ JANITOR_PATIENCE = Waits(5.0, 4.0)
 
 JANITOR_RATE_SHARE = 0.5
 """The share of a function's rate limits that the janitor uses."""
+
+JANITOR_SESSION = "strongref-janitor"
+"""The name of its sessions in other accounts."""
 
 PAUSE = 2.0
 
@@ -104,14 +106,16 @@ class _Process:
             lag=lag,
         )
 
-    def abroad(self, stack: StackArn) -> Abroad | None:
-        """Other accounts, for one event of a stack; None without any, and then nothing is loaded for them."""
+    def abroad(self, account: str, region: str, session: str, side_by_side: SideBySide) -> Abroad | None:
+        """Other accounts, for one invocation in this account and region; None without any.
+
+        Then nothing is loaded for them. Sessions there have the given name.
+        """
         if not (listed := tuple(filter(None, os.environ.get(EXPORT_ACCOUNTS, "").split(",")))):
             return None
         from strongref.aws.accounts import Accounts  # noqa: PLC0415 (not needed without other accounts)
 
-        region = os.environ.get("AWS_REGION", stack.region)
-        return Accounts(listed, stack, region, self.clients, self.limiter, in_threads)
+        return Accounts(listed, account, session, region, self.clients, self.limiter, side_by_side)
 
     def stacks(self, account: str, clock: Clock) -> CloudFormationStacks:
         from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
@@ -145,7 +149,9 @@ def exporter() -> CustomResource:
     def handle(event: Event, clock: Clock) -> Response:
         ports = process.ports(event.stack_arn.account, clock, PATIENCE, in_threads)
         ports = replace(ports, notify=outbox, later=outbox.later, sees_installations=True)
-        ports = replace(ports, abroad=process.abroad(event.stack_arn) or ports.abroad)
+        stack = event.stack_arn
+        abroad = process.abroad(stack.account, stack.region, stack.name, in_threads)
+        ports = replace(ports, abroad=abroad or ports.abroad)
         return Exporter(ports).handle(event, clock)
 
     return process.custom_resource(handle, outbox, in_threads)
@@ -190,6 +196,8 @@ def janitor() -> ScheduledFunction:
     process = _Process(RateLimits.from_environment().share(JANITOR_RATE_SHARE))
 
     def make(account: str, region: str, clock: Clock) -> Janitor:
-        return Janitor(process.ports(account, clock, JANITOR_PATIENCE), region, account)
+        ports = process.ports(account, clock, JANITOR_PATIENCE)
+        ports = replace(ports, abroad=process.abroad(account, region, JANITOR_SESSION, in_turn) or ports.abroad)
+        return Janitor(ports, region, account, tends_abroad=True)
 
     return ScheduledFunction(make, process.reinvoke, process.outbox())
