@@ -46,7 +46,7 @@ COMMANDS = {
     "objects": {"terminal", "overview"},
     "manifests": {"terminal", "install"},
     "transform": {"terminal", "manifests"},
-    "check": {"terminal", "overview", "manifests", "transform"},
+    "check": {"terminal", "install", "overview", "manifests", "transform"},
     "lint": set(),
 }
 """By folder of the command line, which other ones it may import; none imports what stands directly in the package."""

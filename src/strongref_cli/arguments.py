@@ -143,7 +143,7 @@ def _check(commands: Commands) -> None:
     add_flag(check, "--create-change-set", "create a change set, read it and delete it")
     add_flag(check, "--new", "the template creates the stack")
     add_flag(check, "--strict", "also fail if something is unknown, or the stack does not exist")
-    add_options(check, add_profile, add_output, run="check.command:check_deployment", extra="check")
+    add_options(check, add_role, add_profile, add_output, run="check.command:check_deployment", extra="check")
 
 
 def _doctor(commands: Commands) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from botocore.exceptions import ClientError
 
-from strongref.contract.names import ExportScope, Producer
+from strongref.contract.names import ExportScope, Producer, Site
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.macro.errors import TransformFailedError
 from strongref_cli.check.checking import StackCheck
@@ -116,26 +116,27 @@ def compare(report: StackReport, aws: Aws, stack: str, region: str) -> None:
         assert not refused or any(each.verdict is Verdict.LOST for each in report.findings), predicted
 
 
-def compare_values(report: StackReport, aws: Aws, imported: Mapping[tuple[str, str], str]) -> None:
+def compare_values(report: StackReport, aws: Aws, imported: Mapping[tuple[Site, str], str]) -> None:
     """Fail if an operation that was predicted as accepted or lost has left other values than that.
 
     Args:
         report: what was predicted.
         aws: where.
-        imported: the values that were imported before, by region and name.
+        imported: the values that were imported before, by site and name.
     """
     if report.verdict not in (Verdict.ACCEPTED, Verdict.LOST):
         return
-    kinds: dict[tuple[str, str], set[ChangeKind]] = {}
-    names: dict[tuple[str, str], str] = {}
+    kinds: dict[tuple[Site, str], set[ChangeKind]] = {}
+    names: dict[tuple[Site, str], str] = {}
     places = set()
     for change in (change for each in report.exports for change in each.changes):
         scope = ExportScope(change.consumer, Producer(aws.account, report.region, report.stack))
-        places.add(Location(change.region, scope))
-        kinds.setdefault((change.region, scope.parameter_name(change.key)), set()).add(change.kind)
-        names[change.region, scope.parameter_name(change.key)] = change.name
+        site = Site(change.region, change.account)
+        places.add(Location(site, scope))
+        kinds.setdefault((site, scope.parameter_name(change.key)), set()).add(change.kind)
+        names[site, scope.parameter_name(change.key)] = change.name
     propagated = {each.text.split(" ")[0] for each in report.findings if " the old value until " in each.text}
-    places |= {Location(region, found) for region, name in imported if (found := ExportScope.of("exports", name))}
+    places |= {Location(site, found) for site, name in imported if (found := ExportScope.of("exports", name))}
     after, events = _values(aws, places), aws.events(report.stack, report.region)
     predicted = f"{report} was predicted, and there is {sorted(after)}"
     if events[-1]["ResourceStatus"] in _ENDED and not any(each["ResourceStatus"] in _FAILED for each in events):
@@ -147,14 +148,14 @@ def compare_values(report: StackReport, aws: Aws, imported: Mapping[tuple[str, s
         assert {at: after.get(at) for at in kept} == kept, predicted
 
 
-def _imported(reader: StackReader, name: str) -> tuple[set[Location], set[tuple[str, str]]]:
-    """Where a stack exports, and the regions and names of what is imported from it."""
+def _imported(reader: StackReader, name: str) -> tuple[set[Location], set[tuple[Site, str]]]:
+    """Where a stack exports, and the sites and names of what is imported from it."""
     stack = reader.stack(name)
     if stack is None or stack.version is None:
         return set(), set()
     scopes = reader.stored(stack, Comparison(stack.version, stack.version)).scopes
     names = {
-        (at.region, at.scope.parameter_name(key))
+        (at.site, at.scope.parameter_name(key))
         for (_, at), found in scopes.items()
         for key, tags in found.tags.items()
         if tags.importers
@@ -162,12 +163,13 @@ def _imported(reader: StackReader, name: str) -> tuple[set[Location], set[tuple[
     return {at for _, at in scopes}, names
 
 
-def _values(aws: Aws, places: Iterable[Location]) -> dict[tuple[str, str], str]:
-    """What is exported in places, by region and name."""
+def _values(aws: Aws, places: Iterable[Location]) -> dict[tuple[Site, str], str]:
+    """What is exported in places, by site and name."""
     return {
-        (at.region, name): value
+        (at.site, name): value
         for at in places
-        for name, value in aws.values(at.region, at.scope.path("exports")).items()
+        for there in [replace(aws, account=at.site.account) if at.site.account else aws]
+        for name, value in there.values(at.site.region, at.scope.path("exports")).items()
     }
 
 

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldParameter
-from strongref.contract.index import IndexEntry, Place
-from strongref.contract.names import ExportScope, Key, Producer, StackArn
+from strongref.contract.index import IndexEntry
+from strongref.contract.names import ExportScope, Key, Producer, Site, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.protocol.stored_exports import StoredExports
@@ -57,8 +57,8 @@ def version(given: Template, **names: Evaluated) -> StackVersion:
     return StackVersion.of(given, {**pseudo_parameters(STACK, exists=True), **names})
 
 
-def at(region: str = US, consumer: str = "web") -> Location:
-    return Location(region, ExportScope(consumer, Producer(ACCOUNT, EU, "network")))
+def at(region: str = US, consumer: str = "web", account: str = "") -> Location:
+    return Location(Site(region, account), ExportScope(consumer, Producer(ACCOUNT, EU, "network")))
 
 
 def stored(  # noqa: PLR0913 (what may be stored)
@@ -76,12 +76,12 @@ def stored(  # noqa: PLR0913 (what may be stored)
     record = Record(NETWORK, values, hold)
     tags = {key: ours(by=(claims or {}).get(key, ()), owners=()) for key in values}
     scope = StoredScope(StoredExports(values, record, others=others or {}), tags)
-    index = IndexEntry(NETWORK, frozenset(Place(ACCOUNT, each.region, each.scope.consumer) for each in places), hold)
+    index = IndexEntry(NETWORK, frozenset(each.place for each in places), hold)
     return StoredStack({export: index}, {(export, each): scope for each in places}, {hold: holds} if hold else {})
 
 
-def held_by(stack: str, region: str = US) -> HoldParameter:
-    return HoldParameter("network-Exports", ACCOUNT, region, stack, "0123456789abcdef")
+def held_by(stack: str, region: str = US, account: str = ACCOUNT) -> HoldParameter:
+    return HoldParameter("network-Exports", account, region, stack, "0123456789abcdef")
 
 
 def update(

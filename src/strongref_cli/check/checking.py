@@ -217,8 +217,9 @@ class StackCheck:
     def _nobody_imports(self, report: StackReport) -> Iterator[StackFinding]:
         """Regions without strongref that an Export is new in."""
         for each in report.exports:
-            added = {change.region for change in each.changes if change.kind is ChangeKind.ADDED}
-            new = added - {change.region for change in each.changes if change.kind is not ChangeKind.ADDED}
+            own = [change for change in each.changes if not change.account]
+            added = {change.region for change in own if change.kind is ChangeKind.ADDED}
+            new = added - {change.region for change in own if change.kind is not ChangeKind.ADDED}
             without = [region for region in new - {report.region} if not self.reader.is_installed(region)]
             if text := not_installed_text(without):
                 yield StackFinding(Verdict.ACCEPTED, f"{each.logical_id}: {text}")

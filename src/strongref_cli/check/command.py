@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strongref.errors import where_text
 from strongref.macro.loops import FOR_EACH
 from strongref.text import some, stack_text
 from strongref_cli.check.checking import StackCheck
@@ -54,7 +55,7 @@ def check_deployment(args: argparse.Namespace, session: ToolSession) -> int:
 
         @cache  # what the stacks of a region share is read once
         def check_in(region: str) -> StackCheck:
-            return StackCheck(StackReader(session, region)).assuming(assumed)
+            return StackCheck(StackReader(session, region, args.role)).assuming(assumed)
 
         reports = []
         for each, template in zip(listed, templates, strict=True):
@@ -203,6 +204,7 @@ def _change_document(change: ValueChange) -> dict[str, Any]:
         "change": change.kind,
         "key": change.name,
         "region": change.region,
+        **({"account": change.account} if change.account else {}),
         "consumer": change.consumer,
         "importers": list(map(importer_document, change.importers)),
         **({"because": change.because} if change.because else {}),
@@ -238,7 +240,7 @@ def _rest(resource: ImportPrediction) -> Iterator[str]:
 
 
 def _row(change: ValueChange) -> tuple[str, str, str, str]:
-    return change.kind, change.name, change.region, change.consumer
+    return change.kind, change.name, where_text(change.region, change.account), change.consumer
 
 
 def _details(change: ValueChange, imported: str = "") -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from strongref.protocol.phases import Phase
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
-from strongref_cli.check.exports_in_use import deletion_refused, left_behind, unheld
+from strongref_cli.check.exports_in_use import deletion_refused, held_abroad, left_behind, unheld
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict
 from strongref_cli.check.simulation import Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
@@ -39,8 +39,8 @@ def predict_deletion(
         text += "does not refer to. Add Hold to have CloudFormation refuse at once."
         findings.append(StackFinding(Verdict.LOST, text))
     for each in version.exports:
-        findings += unheld(each, stored)
-    findings += [StackFinding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
+        findings += [*unheld(each, simulation.stored), *held_abroad(each, simulation.stored)]
+    findings += left_behind(version.exports, simulation.stored)
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -51,13 +51,13 @@ def _deleted(simulation: Simulation, logical_id: str) -> ExportPrediction:
     stored = simulation.stored
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.DROPPED, logical_id, *each) for each in recorded)
-    refusal = simulation.removal(logical_id, Phase.DELETE).refusal
-    if not refusal:
-        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    if set(stored.importers(logical_id)) <= set(simulation.changing):
-        text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
-        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{text}{refusal}",), changes)
-    return ExportPrediction(logical_id, Verdict.REFUSED, (str(refusal),), changes)
+    outcome, doubts = simulation.removal(logical_id, Phase.DELETE), tuple(stored.doubts(logical_id))
+    if not outcome.refusal:
+        return ExportPrediction(logical_id, Verdict.UNKNOWN if doubts else Verdict.ACCEPTED, doubts, changes)
+    text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
+    if doubt := simulation.doubt([outcome], text):
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{doubt}{outcome.refusal}", *doubts), changes)
+    return ExportPrediction(logical_id, Verdict.REFUSED, (str(outcome.refusal),), changes)
 
 
 def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[str]) -> ExportPrediction | None:
@@ -74,9 +74,11 @@ def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[
         return None
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
-    if not stored.importers(logical_id):
+    if not (importers := stored.importers(logical_id)):
         return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    return ExportPrediction(logical_id, Verdict.LOST, tuple(lost), changes)
+    first, *more = lost
+    verdict, text = stored.lost(importers, first)
+    return ExportPrediction(logical_id, verdict, (text, *more), changes)
 
 
 def _gone_before(version: StackVersion, refusing: Collection[str]) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.simulation import Simulation
-    from strongref_cli.check.stored import StoredStack
+    from strongref_cli.check.stored import Location, StoredStack
     from strongref_cli.check.version import StackVersion
 
 
@@ -36,19 +36,28 @@ def outputs_refused(simulation: Simulation) -> Iterator[StackFinding]:
             yield StackFinding(Verdict.UNKNOWN, text)
         elif stays is Stays.NO and _is_used_by_others(name, stored, [*simulation.changing, str(simulation.stack)]):
             text = f"CloudFormation refuses to {what} export {name}: it {in_use}. Nothing is changed then."
-            yield StackFinding(Verdict.REFUSED, f"{text} {_way_out(name, stored)}")
+            yield StackFinding(Verdict.REFUSED, f"{text} {_way_out(name, simulation)}")
         elif stays is Stays.NO:
             text = f"unknown: only stacks that are updated with it use export {name}. CloudFormation refuses to {what} "
             yield StackFinding(Verdict.UNKNOWN, f"{text}it unless they are first: it {in_use}.")
 
 
-def _way_out(name: str, stored: StoredStack) -> str:
+def _way_out(name: str, simulation: Simulation) -> str:
     """What to do about a CloudFormation export that is in use."""
-    removal = "Remove every Fn::ImportValue of it"
-    if not stored.holds.get(name):
+    stored, removal = simulation.stored, "Remove every Fn::ImportValue of it"
+    accounts = {each.account for each in stored.holds.get(name, ())}
+    if not accounts:
         return f"{removal} first."
+    steps = (
+        ["deploy the importers with another Revision of their Imports"] if simulation.stack.account in accounts else []
+    )
+    steps += [f"wait for the janitor ({_JANITOR})"] if accounts - {simulation.stack.account} else []
     last = f"{removal}, and then the output" if stored.users.get(name) else "Remove the output after that"
-    return f"Remove the property Hold first, and deploy the importers with another Revision of their Imports. {last}."
+    return f"Remove the property Hold first, and {' and '.join(steps)}. {last}."
+
+
+_JANITOR = "15 minutes at most; strongref doctor --fix does it at once"
+"""When the janitor makes and removes the holds of places in other accounts."""
 
 
 def deletion_refused(simulation: Simulation) -> Iterator[StackFinding]:
@@ -86,21 +95,45 @@ def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator
 def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The importers whose claims have no hold although the Export has one."""
     hold = stored.hold(logical_id)
-    importers = stored.importers(logical_id) if hold else ()
-    if found := [each for each in importers if not _holds(each, stored.holds.get(hold, ()))]:
-        who = some(map(stack_text, found), 5)
-        are = "is" if len(found) == 1 else "are"
-        text = f"{logical_id} has Hold, but {who} {are} unheld. Deploy with another Revision of the Import."
-        yield StackFinding(Verdict.ACCEPTED, text)
+    holds, abroad = stored.holds.get(hold, ()), stored.abroad(logical_id)
+    own = {each for at in stored.locations(logical_id) if at not in abroad for each in stored.importers(logical_id, at)}
+    others = {each for at in abroad if not _is_held(at, holds) for each in stored.importers(logical_id, at)}
+    unheld = [each for each in own if not _holds(each, holds)], [each for each in others if each not in stored.unread]
+    steps = "Deploy with another Revision of the Import", f"The janitor makes their hold ({_JANITOR})"
+    for importers, step in zip(unheld, steps, strict=True):
+        if hold and importers:
+            who, are = some(map(stack_text, sorted(importers)), 5), "is" if len(importers) == 1 else "are"
+            yield StackFinding(Verdict.ACCEPTED, f"{logical_id} has Hold, but {who} {are} unheld. {step}.")
 
 
-def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
+def held_abroad(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
+    """What the holds of an Export's places in other accounts protect, and what nobody knows where there is none."""
+    hold = stored.hold(logical_id)
+    held = [at for at in stored.abroad(logical_id) if _is_held(at, stored.holds.get(hold, ()))]
+    unread = [at for at in stored.abroad(logical_id) if at not in held and stored.at(logical_id, at).unread]
+    if held:
+        text = f"{logical_id} is held for {some(map(str, held), 5)}: until nothing is imported there, CloudFormation "
+        yield StackFinding(Verdict.ACCEPTED, f"{text}deletes nothing. Then the janitor removes the hold ({_JANITOR}).")
+    if unread:
+        text = f"{logical_id} {'has no hold' if hold else 'names no Hold'} for {some(map(str, unread), 5)}: if it is "
+        text += "imported there, other resources may be deleted before it refuses. "
+        known = f"The janitor makes the hold of a new import ({_JANITOR})" if hold else "Add Hold"
+        yield StackFinding(Verdict.UNKNOWN, f"{text}{known}.")
+
+
+def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[StackFinding]:
     """What is imported from Exports that were retained when they left the template: the index still has them."""
     for logical_id in sorted(stored.index.keys() - set(exports)):
         if found := stored.importers(logical_id):
             who, use = some(map(stack_text, found), 5), "imports" if len(found) == 1 else "import"
             text = f"{logical_id} is no longer in the template, and {who} {use} its values: nothing protects what they "
-            yield f"{text}refer to. Add it again with its logical ID and its properties."
+            text += "refer to. Add it again with its logical ID and its properties."
+            yield StackFinding(*stored.lost(found, text))
+
+
+def _is_held(at: Location, holds: Collection[HoldParameter]) -> bool:
+    """Whether a place in another account has a hold: an import there makes none itself."""
+    return at.place in [(each.account, each.region, each.label) for each in holds]
 
 
 def _holds(importer: str, holds: Collection[HoldParameter]) -> bool:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
-from strongref.contract.index import INDEX, IndexEntry, Place, index_of, read_index
-from strongref.contract.names import SHARED, ExportScope, Key, StackArn, is_stack_name
+from strongref.contract.index import INDEX, IndexEntry, index_of, read_index
+from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn, is_stack_name
 from strongref.contract.requests import Strength
 from strongref.contract.response import check_size
 from strongref.errors import StoreError, UnreadableRecordError
@@ -38,9 +39,10 @@ from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, St
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
+from strongref_cli.install.installed import export_accounts
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes, parameter_values
-from strongref_toolkit.errors import AwsCallError, UsageError
+from strongref_toolkit.errors import AwsCallError, NoWayInError, UsageError
 from strongref_toolkit.session import check_regions
 
 if TYPE_CHECKING:
@@ -80,11 +82,11 @@ class ChangeSet(NamedTuple):
 
 
 class StackReader:
-    """Reads the stacks of one region of the caller's account."""
+    """Reads the stacks of one region of the caller's account; and what they export to others, if there is a role."""
 
-    def __init__(self, session: ToolSession, region: str) -> None:
-        self._session = session
-        aws = session.aws(region)
+    def __init__(self, session: ToolSession, region: str, role: str | None = None) -> None:
+        self._session, self._role = session, role
+        self._aws = aws = session.aws(region, role)
         self._cloudformation = CloudFormationReader(aws, aws.where(region, None))
         self.account = aws.accounts.own
         self.region = region
@@ -95,13 +97,13 @@ class StackReader:
         self._users: Memo[str, tuple[str, ...]] = Memo()
         self._exported: Memo[str, frozenset[str]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
-        self._stores: Memo[str, Store] = Memo()
+        self._stores: Memo[Site, Store] = Memo()
         self._installed: Memo[str, bool] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
 
     def again(self) -> StackReader:
         """Another one, which has read nothing yet."""
-        return StackReader(self._session, self.region)
+        return StackReader(self._session, self.region, self._role)
 
     def no_such_stack(self, name: str) -> UsageError:
         """The error for a name that no stack has, with those that are similar, if the caller may list them."""
@@ -184,7 +186,7 @@ class StackReader:
 
         `exports` are the CloudFormation exports whose users matter.
         """
-        own, name = self._store(self.region), stack.arn.name
+        own, name = self._store(Site(self.region)), stack.arn.name
         found = read_index(own.under(f"{INDEX}/{name}", decrypted=False))
         index = {index_of(own_name)[1]: entry for (own_name, arn), entry in found.items() if arn == str(stack.arn)}
         scopes = {
@@ -196,12 +198,17 @@ class StackReader:
         # Hold stacks are known by their parameters: the others import an export themselves.
         hold_stacks = {hold_stack_name(each.account, each.label, each.hash) for each in chain(*holds.values())}
         users = {each: tuple(user for user in self.users(each) if user not in hold_stacks) for each in exports}
-        return StoredStack(index, scopes, holds, users)
+        listed = self._export_accounts if any(at.site.account for _, at in scopes) else ()
+        return StoredStack(index, scopes, holds, users, listed)
+
+    @cached_property
+    def _export_accounts(self) -> tuple[str, ...] | None:
+        return export_accounts(self._session, self.region)
 
     def importable(self, stack: DeployedStack, logical_id: str, request: ImportRequest) -> Mapping[Key, Value]:
         """The values that an Import of a stack would get; raises what the importer would."""
         check_regions([request.producer.region])
-        consumer, store = request.consumer or self._root_name(stack), self._store(self.region)
+        consumer, store = request.consumer or self._root_name(stack), self._store(Site(self.region))
         scope = ExportScope(SHARED if request.shared else consumer, request.producer)
         arn = str(stack.arn) if stack.status else f"{str(stack.arn).removesuffix('-')}{_UUID}"
         event = Event(RequestType.CREATE, arn, logical_id, _UUID, None, {}, None, "", "")
@@ -220,7 +227,7 @@ class StackReader:
 
     def has_parameter(self, name: str) -> bool:
         """Whether there is a parameter of this name in the region."""
-        return bool(self._store(self.region).get([name]))
+        return bool(self._store(Site(self.region)).get([name]))
 
     def _root_name(self, stack: DeployedStack) -> str:
         found = self._ports.stacks.by_arn(str(stack.arn)) if stack.status else None
@@ -238,18 +245,21 @@ class StackReader:
     def _scope(self, export: ExportIdentity, at: Location, entry: IndexEntry | None) -> StoredScope:
         """What an Export sees in a place: all Exports of a stack see what is read there once."""
         try:
-            check_regions([at.region])
-            store = self._store(at.region)
+            check_regions([at.site.region])
+            store = self._store(at.site)
             stored = read_scope(store, at.scope, export, self._inspector)
         except (UsageError, UnreadableRecordError, ForeignParameterError) as error:
             return StoredScope(StoredExports({}, None), problem=error)
-        except StoreError:
-            if entry is None or Place(at.scope.producer.account, at.region, at.scope.consumer) not in entry.forgotten:
-                raise
-            return NOTHING_STORED
+        except (NoWayInError, StoreError) as error:
+            was_tried = not isinstance(error, NoWayInError) or error.code
+            if was_tried and entry is not None and at.place in entry.forgotten:
+                return NOTHING_STORED
+            if isinstance(error, NoWayInError):
+                return StoredScope(StoredExports({}, None), unread=error)
+            raise
         asked = store, at.scope, sorted(stored.stored), export.stack
         tags = self._tags.get((export.stack, at), lambda: self._inspector.inspect(*asked))
-        return StoredScope(replace(stored, named=entry is not None and entry.names(*at)), tags)
+        return StoredScope(replace(stored, named=entry is not None and at.place in entry.places), tags)
 
     @staticmethod
     def _holds(store: Store, export: str) -> tuple[HoldParameter, ...]:
@@ -258,10 +268,16 @@ class StackReader:
 
     def is_installed(self, region: str) -> bool:
         """Whether strongref is installed in another region; True if the caller may not know."""
-        return self._installed.get(region, lambda: is_installed(self._store(region)))
+        return self._installed.get(region, lambda: is_installed(self._store(Site(region))))
 
-    def _store(self, region: str) -> Store:
-        return self._stores.get(region, lambda: cast("Store", _ReadOnce(self._ports.stores(region, self._clock))))
+    def _store(self, site: Site) -> Store:
+        """The Parameter Store of a site. Raises `NoWayInError`: it is in another account that does not let us in."""
+        return self._stores.get(site, partial(self._opened, *site))
+
+    def _opened(self, region: str, account: str) -> Store:
+        aws = self._aws
+        store = aws.store(aws.where(region, account)) if account else self._ports.stores(region, self._clock)
+        return cast("Store", _ReadOnce(store))
 
     def _nested(self, arn: str) -> dict[str, str]:
         """The ARNs of the stacks that are nested in a stack, by logical ID."""
@@ -278,7 +294,7 @@ class _ReadOnce:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._found: Memo[tuple[str, bool], dict[str, Parameter]] = Memo()
-        self.tags, self.get, self.region = store.tags, store.get, store.region
+        self.tags, self.get, self.region, self.account = store.tags, store.get, store.region, store.account
         self.side_by_side = store.side_by_side
 
     def under(self, path: str, *, decrypted: bool = True) -> dict[str, Parameter]:

@@ -25,6 +25,10 @@ class Verdict(StrEnum):
     REFUSED = "refused"
 
 
+def worst(*verdicts: Verdict) -> Verdict:
+    return max(verdicts, key=list(Verdict).index, default=Verdict.ACCEPTED)
+
+
 class ChangeKind(StrEnum):
     """What would become of one exported value."""
 
@@ -47,6 +51,7 @@ class ValueChange:
     consumer: str
     importers: tuple[str, ...] = ()  # the ARNs of the stacks that claim it
     because: str = ""  # why it is unknown
+    account: str = ""  # of the place; empty for the stack's own
 
     @property
     def name(self) -> str:
@@ -98,7 +103,7 @@ class StackReport:
         if self.in_cleanup:
             return Verdict.ACCEPTED
         parts: list[ImportPrediction | StackReport | StackFinding] = [*self.resources, *self.nested, *self.findings]
-        return max((each.verdict for each in parts), key=list(Verdict).index, default=Verdict.ACCEPTED)
+        return worst(*(each.verdict for each in parts))
 
     @property
     def resources(self) -> tuple[ImportPrediction, ...]:

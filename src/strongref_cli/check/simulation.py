@@ -5,23 +5,26 @@ The plans are the exporter's own, made from the exports as they are stored. Expo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
-from strongref.contract.names import Site
+from strongref.contract.index import IndexEntry
 from strongref.contract.requests import OnChange
 from strongref.errors import ACCESS_DENIED, AccountNotListedError, BadRequestError, StrongRefError
 from strongref.protocol.export_event import ExportEvent
+from strongref.protocol.out_of_reach import may_pass_over
 from strongref.protocol.phases import Phase, claim_policy
 from strongref.protocol.plan import Delete, ExportPlan, refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
 from strongref.protocol.stored_exports import ExportIdentity, physical_id
+from strongref.refusals import ExportsInUseError, OutOfReachError
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
+from strongref_cli.check.unread import with_unread
 from strongref_cli.check.updates import Stays
-from strongref_cli.check.wanted import Case, WantedExport, wanted_export
+from strongref_cli.check.wanted import Case, WantedExport, former_export, wanted_export
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -54,6 +57,12 @@ class Outcome:
     places: tuple[PlacePlan, ...] = ()
     refusal: StrongRefError | None = None
 
+    @property
+    def users(self) -> frozenset[str]:
+        """Who imports what it is refused for; empty if there is another reason."""
+        in_use = self.refusal.in_use if isinstance(self.refusal, ExportsInUseError) else ()
+        return frozenset(importer for each in in_use for importer in each.importers)
+
 
 @dataclass
 class Simulation:
@@ -63,6 +72,9 @@ class Simulation:
     comparison: Comparison
     stored: StoredStack
     changing: Collection[str] = ()  # the ARNs of the other stacks that the same operation updates, or deletes
+
+    def __post_init__(self) -> None:
+        self.stored = with_unread(self.stack, self.comparison, self.stored)
 
     @cached_property
     def wanted(self) -> Mapping[str, WantedExport]:
@@ -80,8 +92,19 @@ class Simulation:
 
     def removal(self, logical_id: str, phase: Phase, done: Mapping[str, Outcome] | None = None) -> Outcome:
         """What the deletion of an Export does, after others have been updated."""
-        places = [Destination(Site(at.region), at.scope, {}) for at in self.stored.locations(logical_id)]
+        places = [Destination(*at, {}) for at in self.stored.locations(logical_id)]
         return self._outcome(logical_id, places, phase, done or {})
+
+    def doubt(self, refused: Sequence[Outcome], otherwise: str) -> str:
+        """Why nobody knows whether outcomes are refused that are; empty if they certainly are.
+
+        `otherwise` is the reason if only stacks of the same operation import.
+        """
+        users = {user for each in refused for user in each.users}
+        if not all(each.users for each in refused) or not users <= {*self.changing, *self.stored.unread}:
+            return ""
+        whys = self.stored.whys(users)
+        return f"unknown: {whys} Refused if it is imported there: " if whys else otherwise
 
     def hold(self, version: StackVersion, logical_id: str) -> str:
         """The attribute `Hold` of an Export: what its property says, or said before it was removed."""
@@ -132,26 +155,16 @@ class Simulation:
             event = ExportEvent.parse(self._event(logical_id, self.wanted[logical_id].cases[case]))
         except BadRequestError as refused:
             return Outcome(refusal=refused)
-        if abroad := next((each.site for each in event.destinations if each.site.account), None):
-            return Outcome(
-                refusal=AccountNotListedError(
-                    "AssumeRole", ACCESS_DENIED, "Account", abroad.region, account=abroad.account
-                )
-            )
         phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE
-        known = {(each.site.region, each.scope) for each in event.destinations}
+        known = {Location(each.site, each.scope) for each in event.destinations}
         # If its old properties cannot be understood, it publishes where it has a record.
-        others = self.stored.locations(logical_id) if event.unclear_regions else []
-        elsewhere = [Destination(Site(at.region), at.scope, {}) for at in others if at not in known]
+        others = self.stored.locations(logical_id) if phase is Phase.UPDATE and not event.former else []
+        elsewhere = [Destination(*at, {}) for at in others if at not in known]
         return self._outcome(logical_id, [*event.destinations, *elsewhere], phase, done, event)
 
     def _event(self, logical_id: str, properties: Mapping[str, object]) -> Event:
         """The event that CloudFormation would send. What is not known of the old properties is as it is stored."""
-        old = self.given(self.comparison.old, logical_id)
-        former = None
-        if old is not None:
-            unchanged = replace(self.comparison, new=self.comparison.old, changes={})
-            former = wanted_export(logical_id, old, old, unchanged, self.stored).best
+        former = former_export(logical_id, self.comparison, self.stored)
         kind = RequestType.CREATE if former is None else RequestType.UPDATE
         own_id = physical_id(self.stack, logical_id)
         return Event(kind, str(self.stack), logical_id, "check", own_id, properties, former, "", "")
@@ -168,7 +181,14 @@ class Simulation:
         policy = claim_policy(phase, event.on_change if event else OnChange.REFUSE)
         places = []
         for each in destinations:
-            at, wanted = Location(each.site.region, each.scope), each.wanted
+            at, wanted = Location(each.site, each.scope), each.wanted
+            if phase is not Phase.CLEANUP and (error := self._not_listed(at)):
+                if wanted:
+                    return Outcome(refusal=error)
+                if may_pass_over(phase, each, self.stored.index.get(logical_id, IndexEntry(str(self.stack)))):
+                    continue
+                home = self.stack.name, self.stack.region
+                return Outcome(refusal=OutOfReachError(at.site.region, *home, error, account=at.site.account))
             scope = self._stored(logical_id, at, done)
             if scope.problem:
                 return Outcome(refusal=scope.problem)
@@ -179,6 +199,13 @@ class Simulation:
             )
             places.append(PlacePlan(at, wanted, plan))
         return Outcome(tuple(places), refusal_of([each.plan for each in places]))
+
+    def _not_listed(self, at: Location) -> AccountNotListedError | None:
+        """Why the installation does not write to a place; None if it does, or may."""
+        (region, account), listed = at.site, self.stored.listed
+        if not account or listed is None or account in listed:
+            return None
+        return AccountNotListedError("AssumeRole", ACCESS_DENIED, "", region, account=account, listed=listed)
 
     def _stored(self, logical_id: str, at: Location, done: Mapping[str, Outcome]) -> StoredScope:
         """What is stored in a place once the Exports before this one have been updated."""

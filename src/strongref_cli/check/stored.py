@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import SHARED, ExportScope, Key, StackArn
+from strongref.contract.index import Place
+from strongref.contract.names import SHARED, ExportScope, Key, Producer, Site, StackArn
 from strongref.protocol.plan import Create, Delete, ExportPlan, Overwrite, TakeOwnership, WriteRecord
 from strongref.protocol.stored_exports import StoredExports, ValueTags
-from strongref_cli.check.report import ChangeKind, ValueChange
-from strongref_cli.check.unknown import Unknown, sources_of
+from strongref.text import some
+from strongref_cli.check.report import ChangeKind, ValueChange, Verdict
+from strongref_cli.check.unknown import sources_of
 
 if TYPE_CHECKING:
     from strongref.contract.hold_stacks import HoldParameter
@@ -19,13 +22,25 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.version import StackVersion
+    from strongref_toolkit.errors import NoWayInError
 
 
 class Location(NamedTuple):
-    """Where exports are: a scope in the Parameter Store of a region."""
+    """Where exports are: a scope in a Parameter Store."""
 
-    region: str
+    site: Site
     scope: ExportScope
+
+    @classmethod
+    def of(cls, place: Place, producer: Producer) -> Location:
+        return cls(place.site(producer), ExportScope(place.consumer, producer))
+
+    @property
+    def place(self) -> Place:
+        return Place(self.site.account or self.scope.producer.account, self.site.region, self.scope.consumer)
+
+    def __str__(self) -> str:
+        return f"{self.site} for {self.scope.consumer}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,12 @@ class StoredScope:
     exports: StoredExports
     tags: Mapping[Key, ValueTags] = field(default_factory=dict)  # of all stored values
     problem: StrongRefError | None = None  # why the Export cannot go on there, whatever it wants
+    unread: NoWayInError | None = None  # why nobody knows what is there, in another account; see `with_unread`
+
+    @property
+    def importer(self) -> str:
+        """Stands for all that may import there, if it is not read."""
+        return f"{self.unread.account} (not read)" if self.unread else ""
 
     def after(self, plan: ExportPlan) -> StoredScope:
         """What is stored after the plan of another Export of the stack is carried out."""
@@ -64,6 +85,8 @@ class StoredStack:
     holds: Mapping[str, tuple[HoldParameter, ...]] = field(default_factory=dict)  # by the CloudFormation export
     # the names of the stacks that import a CloudFormation export themselves, with `Fn::ImportValue`
     users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # the installation's `ExportAccounts`, read if they matter; None if it cannot be described
+    listed: tuple[str, ...] | None = ()
 
     def at(self, logical_id: str, location: Location) -> StoredScope:
         return self.scopes.get((logical_id, location), NOTHING_STORED)
@@ -72,10 +95,43 @@ class StoredStack:
         """Where an Export has a record."""
         return [at for (each, at), found in self.scopes.items() if each == logical_id and found.exports.own]
 
-    def importers(self, logical_id: str) -> tuple[str, ...]:
-        """The ARNs of those who import something that an Export publishes."""
-        found = (self.at(logical_id, at).tags.get(key) for at, key in self.recorded_in_places(logical_id))
-        return tuple(sorted({arn for tags in found if tags for arn in tags.importers}))
+    def importers(self, logical_id: str, only: Location | None = None) -> tuple[str, ...]:
+        """The ARNs of those who import something that an Export publishes, in all places or in one; and `unread`."""
+        recorded = [each for each in self.recorded_in_places(logical_id) if only in (None, each[0])]
+        found = (self.at(logical_id, at).tags.get(key) for at, key in recorded)
+        unread = {self.at(logical_id, at).importer for at in self.abroad(logical_id) if only in (None, at)} - {""}
+        return tuple(sorted({arn for tags in found if tags for arn in tags.importers} | unread))
+
+    @property
+    def unread(self) -> dict[str, str]:
+        """Why accounts are not read and what to do, by the importers that stand for them."""
+        return {each.importer: str(each.unread) for each in self.scopes.values() if each.unread}
+
+    def whys(self, importers: Collection[str]) -> str:
+        """Why those of these importers are not known that are not read; empty if there are none."""
+        return " ".join(sorted({why for each, why in self.unread.items() if each in importers}))
+
+    def lost(self, importers: Collection[str], text: str) -> tuple[Verdict, str]:
+        """What importers lose, which is unknown if nobody knows whether there are any."""
+        if importers and self.unread.keys() >= set(importers):
+            return Verdict.UNKNOWN, f"unknown: {self.whys(importers)} If it is imported there: {text}"
+        return Verdict.LOST, text
+
+    def abroad(self, logical_id: str) -> list[Location]:
+        """Where an Export has published in other accounts, as far as anybody knows."""
+        places = [(at, found) for (each, at), found in self.scopes.items() if each == logical_id and at.site.account]
+        return [at for at, found in places if found.exports.own or found.unread]
+
+    def doubts(self, logical_id: str) -> list[str]:
+        """Why nobody knows whether an Export is refused: it writes to other accounts."""
+        places = [(at, found) for (each, at), found in self.scopes.items() if each == logical_id and at.site.account]
+        hidden = {str(found.unread) for _, found in places if found.unread and found.exports.own is None}
+        texts = [f"unknown: {why} What is published there, and imported, is not known." for why in sorted(hidden)]
+        if places and self.listed is None:
+            accounts = some(sorted({at.site.account for at, _ in places}), 5)
+            text = "unknown: the installation's stack cannot be described, and has to have "
+            texts.append(f"{text}{accounts} in ExportAccounts. Allow cloudformation:DescribeStacks and ListExports.")
+        return texts
 
     def recorded_in_places(self, logical_id: str) -> list[tuple[Location, Key]]:
         places = {at: self.at(logical_id, at).exports.recorded for at in self.locations(logical_id)}
@@ -84,7 +140,8 @@ class StoredStack:
     def change(self, kind: ChangeKind, logical_id: str, at: Location, key: Key, because: str = "") -> ValueChange:
         """What becomes of a value of an Export, with those who import it."""
         tags = self.at(logical_id, at).tags.get(key)
-        return ValueChange(kind, key, at.region, at.scope.consumer, tags.importers if tags else (), because)
+        importers = tags.importers if tags else ()
+        return ValueChange(kind, key, at.site.region, at.scope.consumer, importers, because, at.site.account)
 
     def recorded(self, logical_id: str) -> dict[Key, Value]:
         """What an Export publishes, by its records; the same in all places, or about to be."""
@@ -111,10 +168,8 @@ def locations_of(
     # The exporter goes by the properties, so texts that name several regions name them in that order.
     versions = comparison.old, comparison.new
     found = [(each, at) for version in versions for each in version.exports for at in _declared(stack, version, each)]
-    for logical_id, entry in index.items():
-        scopes = ((place.region, ExportScope(place.consumer, stack.producer)) for place in sorted(entry.places))
-        found += [(logical_id, Location(*each)) for each in scopes]
-    return list(dict.fromkeys(found))
+    found += [(logical_id, place) for logical_id, entry in index.items() for place in sorted(entry.places)]
+    return [(logical_id, Location.of(place, stack.producer)) for logical_id, place in dict.fromkeys(found)]
 
 
 def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -> str:
@@ -124,15 +179,17 @@ def unclear_place(version: StackVersion, logical_id: str, stored: StoredStack) -
     given = version.resources[logical_id].properties
     if not isinstance(given, Mapping):
         return "Properties"
-    return next((name for name in ("Region", "Consumer") if sources_of(given.get(name))), "")
+    return next((name for name in ("Region", "Account", "Consumer") if sources_of(given.get(name))), "")
 
 
-def _declared(stack: StackArn, version: StackVersion, logical_id: str) -> Iterator[Location]:
+def _declared(stack: StackArn, version: StackVersion, logical_id: str) -> Iterator[Place]:
     """The places that an Export's properties name, as far as they are known."""
     given = version.resources[logical_id].properties
     if not isinstance(given, Mapping):
         return
-    consumer, region = given.get("Consumer", SHARED), given.get("Region", stack.region)
-    for each in region if isinstance(region, list) else [region]:
-        if isinstance(each, str) and isinstance(consumer, str) and not isinstance(region, Unknown):
-            yield Location(each, ExportScope(consumer, stack.producer))
+    named = given.get("Account", stack.account), given.get("Region", stack.region)
+    for place in product(
+        *(each if isinstance(each, list) else [each] for each in named), [given.get("Consumer", SHARED)]
+    ):
+        if all(isinstance(each, str) for each in place):
+            yield Place(*map(str, place))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,9 @@ _SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(("Fn::Cidr", "Fn::GetAZs", "Fn::Split"), list),
     "Fn::ToJsonString": str,
 }
+
+
+_LATER, _UNREAD = "(known after the deployment)", "(not read)"
 
 
 class Case(Enum):
@@ -65,6 +68,20 @@ class WantedExport:
 def reason_of(reasons: Mapping[str, str], key: Key) -> str:
     """Why something is said of a key, of these reasons by key or name of a map; empty if it is not."""
     return next((why for name, why in reasons.items() if key == name or key.startswith(f"{name}/") or not name), "")
+
+
+def former_export(logical_id: str, comparison: Comparison, stored: StoredStack) -> Mapping[str, object] | None:
+    """The properties of a deployed Export: what is not known of them is as it is stored. None if there is no such."""
+    old = comparison.old
+    if logical_id not in old.exports:
+        return None
+    given, unchanged = old.resources[logical_id].properties, replace(comparison, new=old, changes={})
+    return wanted_export(logical_id, given, given, unchanged, stored).best
+
+
+def unread_value(value: Value) -> Value:
+    """The same if it is known; otherwise one that differs from whatever an update makes of it."""
+    return replace(value, text=value.text.replace(_LATER, _UNREAD))
 
 
 def wanted_export(
@@ -103,8 +120,9 @@ def _stored_setting(logical_id: str, name: str, stored: StoredStack) -> AnyJson:
     """A property that is unknown and stays, as it is stored; None if that does not say."""
     places = stored.index[logical_id].places if logical_id in stored.index else frozenset()
     consumers = {place.consumer for place in places}
-    if name == "Region" and places:
-        return sorted({place.region for place in places})
+    accounts, regions = ({getattr(place, each) for place in places} for each in ("account", "region"))
+    if name in ("Region", "Account") and len({each[:2] for each in places}) == len(accounts) * len(regions) > 0:
+        return sorted(regions if name == "Region" else accounts)
     if name == "Consumer" and len(consumers) == 1 and SHARED not in consumers:
         return next(iter(consumers))
     if name == "Hold":
@@ -183,7 +201,7 @@ class _Values:
         former, shapes = _shapes_of(old, self._comparison.old), _shapes_of(new, self._comparison.new)
         if len(shapes) > 1 or dict in shapes or None in shapes:
             return False
-        return shapes == {type(stored)} or shapes == former
+        return shapes == former or (shapes == {type(stored)} and _UNREAD not in str(stored))
 
 
 def _placeholder(value: Evaluated, case: Case) -> str:
@@ -191,10 +209,9 @@ def _placeholder(value: Evaluated, case: Case) -> str:
 
     It is never shown.
     """
-    unknown = "(known after the deployment)"
     if case is Case.BEST:
-        return unknown
-    return f"{unknown} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
+        return _LATER
+    return f"{_LATER} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
 
 
 def _in_shape_of(stored: object, text: str) -> AnyJson:

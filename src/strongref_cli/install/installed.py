@@ -101,6 +101,14 @@ def settings(session: ToolSession) -> Settings:
     return lambda region, name: from_environment(region, name) or known.get((region, name), partial(ask, region, name))
 
 
+def export_accounts(session: ToolSession, region: str) -> tuple[str, ...] | None:
+    """The other accounts that a region's installation exports to; None if its stack cannot be described."""
+    try:
+        return tuple(filter(None, _parameter(session, region, "ExportAccounts").split(",")))
+    except AwsCallError:
+        return None
+
+
 def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:
     """The largest `ReadLag` of the installations in these regions: a command must wait as long as their functions do.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -15,6 +16,8 @@ from moto.cloudformation.models import cloudformation_backends
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.index import Place, encode_place, index_name, path_of
+from strongref.contract.names import claim_tag
 from strongref.contract.requests import IMPORTER
 from strongref.runtime.wiring import exporter, importer
 from strongref_toolkit.aws import Aws
@@ -31,6 +34,8 @@ from tests.support.without_stacks import waited_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from mypy_boto3_ssm.type_defs import TagTypeDef
 
 ACCOUNT = "123456789012"
 SECRET, PASSWORD = "a-value-not-to-be-shown", "a-password-not-to-be-shown"
@@ -659,3 +664,121 @@ def test_a_list_of_stacks_that_is_none_is_an_error(
         (tmp_path / "stacks.yaml").write_text(text)
     assert cli.main(["check", "--stacks", f"{tmp_path}/stacks.yaml"]) == 2
     assert problem in capsys.readouterr().err
+
+
+OTHER, ROLE = "222222222222", "arn:aws:iam::ACCOUNT:role/reader"
+
+
+def exporting_there(bucket_name: str = SECRET) -> Template:
+    """The producer's template, with an Export to the other account, where nothing is secret."""
+    exports = exporting({"Bucket": bucket_name, "Name": {"Ref": "Name"}}, Account=OTHER)
+    return {"Parameters": PARAMETERS, **template(Bucket=bucket(), Exports=exports)}
+
+
+def installation(*accounts: str) -> None:
+    """Have the installation of the producer's region list these accounts."""
+    listed = {"ExportAccounts": {"Type": "CommaDelimitedList", "Default": ",".join(accounts)}}
+    outputs = {"X": {"Value": "x", "Export": {"Name": "strongref-exporter"}}}
+    body = json.dumps({"Parameters": listed, **template(outputs, B=bucket())})
+    boto3.client("cloudformation", EU).update_stack(StackName="strongref", TemplateBody=body)
+
+
+@pytest.fixture
+def abroad(aws: None) -> None:
+    """The producer exports to the other account, where a stack imports. In its own account, nobody imports the same."""
+    del aws
+    installation(OTHER)
+    found = get_backend("cloudformation")[ACCOUNT][EU].stacks
+    (producer,) = (each for each in found.values() if each.name == "network")
+    producer.template = json.dumps(exporting_there())
+    deployed = {"Region": US, "Consumer": "web", "Values": {"Bucket": SECRET, "Name": SECRET}}
+    event = Event(RequestType.CREATE, producer.stack_id, "Exports", "2", None, deployed, None, "https://x", "Custom::X")
+    own = boto3.client("ssm", US)
+    names = [each["Name"] for each in _below(own, "/strongref") if "service-tokens" not in each["Name"]]
+    own.delete_parameters(Names=names)
+    with waited_for():
+        exporter().handle(event, FakeClock())
+    role = boto3.client("sts", EU).assume_role(RoleArn=ROLE.replace("ACCOUNT", OTHER), RoleSessionName="test")
+    key, secret, token = (role["Credentials"][each] for each in ("AccessKeyId", "SecretAccessKey", "SessionToken"))
+    there = boto3.Session(key, secret, token).client("ssm", US)
+    claim: TagTypeDef = {"Key": claim_tag("1"), "Value": f"arn:aws:cloudformation:{US}:{OTHER}:stack/site/1"}
+    for each in _below(own, "/strongref"):
+        tags = own.list_tags_for_resource(ResourceType="Parameter", ResourceId=each["Name"])["TagList"]
+        tags += [claim] if each["Name"].endswith("/Bucket") else []
+        there.put_parameter(Name=each["Name"], Value=each["Value"], Type=each["Type"], Tags=tags)
+    stack, place = producer.stack_id, Place(OTHER, US, "web")
+    text = encode_place(stack, datetime(2026, 1, 1, tzinfo=UTC), exact=True)
+    name = f"{index_name('network', 'Exports')}{path_of(place)}"
+    boto3.client("ssm", EU).put_parameter(Name=name, Value=text, Type="String")
+
+
+def _below(client: Any, path: str) -> list[Any]:
+    pages = client.get_paginator("get_parameters_by_path").paginate(Path=path, Recursive=True)
+    return [each for page in pages for each in page["Parameters"]]
+
+
+@pytest.mark.usefixtures("abroad")
+def test_what_is_imported_in_another_account_is_read_with_a_role(check: Check) -> None:
+    status, shown = check(exporting_there("another"), "--role", ROLE, "--output", "json")
+    (export,) = _only(shown)["exports"]
+    assert (status, export["verdict"]) == (1, "refused")
+    assert f"Bucket cannot be changed: it is imported by stack site (us-east-1, {OTHER})." in export["reasons"][0]
+    changed = next(each for each in export["changes"] if each["key"] == "Bucket")
+    assert (changed["account"], changed["region"], changed["importers"][0]["name"]) == (OTHER, US, "site")
+    status, shown = check(exporting_there(), "--role", ROLE, "--strict")
+    assert (status, "Exports: accepted" in shown) == (0, True)
+    assert f"changed  Bucket  us-east-1 of account {OTHER}  web" in check(exporting_there("x"), "--role", ROLE)[1]
+    assert check(None, "--delete", "network", "--role", ROLE)[0] == 1
+
+
+@pytest.mark.usefixtures("abroad")
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [([], "Give the role to assume in it"), (["--role", ROLE], "could not be assumed: AccessDenied.")],
+)
+def test_what_is_not_read_in_another_account_is_unknown(
+    check: Check, monkeypatch: pytest.MonkeyPatch, options: list[str], text: str
+) -> None:
+    asked: list[str] = []
+
+    def denied(_: object, action: str, __: object) -> None:
+        if action == "AssumeRole":
+            asked.append(action)
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": SECRET}}, action)
+
+    intercept(monkeypatch, denied)
+    for given, *more in ((exporting_there("another"),), (None, "--delete", "network")):
+        status, shown = check(given, *options, *more)
+        assert (status, text in shown) == (0, True), shown
+        assert check(given, *options, *more, "--strict")[0] == 1
+        document = _only(check(given, *options, *more, "--output", "json")[1])
+        assert document["verdict"] == "unknown"
+        changes = [each for export in document["exports"] for each in export["changes"] if "account" in each]
+        assert [who["name"] for each in changes for who in each["importers"]] == [f"{OTHER} (not read)"] * 2
+    assert len(asked) == 6 * len(options[1:])
+    assert check(exporting_there(), *options, "--strict")[0] == 0
+
+
+@pytest.mark.usefixtures("abroad")
+def test_the_installation_is_asked_for_the_accounts_that_it_exports_to(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation("333333333333")
+    status, shown = check(exporting_there("another"), "--role", ROLE)
+    assert (status, f"--parameter ExportAccounts=333333333333,{OTHER}" in shown) == (1, True)
+    installation(OTHER)
+    asked: list[str] = []
+
+    def denied(_: object, action: str, given: dict[str, Any]) -> None:
+        if given.get("StackName") == "strongref":
+            asked.append(action)
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": "Not allowed"}}, action)
+
+    intercept(monkeypatch, denied)
+    own = exporting_there()
+    del own["Resources"]["Exports"]["Properties"]["Account"]
+    status, shown = check(own, stack="new")
+    assert (status, "Exports: accepted" in shown, asked) == (0, True, [])
+    status, shown = check(exporting_there(), "--strict", "--new", stack="new")
+    assert (status, asked) == (1, ["DescribeStacks"])
+    assert f"the installation's stack cannot be described, and has to have {OTHER} in ExportAccounts." in shown
