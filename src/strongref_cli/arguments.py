@@ -79,7 +79,7 @@ def _trust(commands: Commands) -> None:
         commands,
         "trust",
         "let another account export values into this account",
-        epilog="It deploys a role for all regions. Exports of this version do not use it yet.",
+        epilog="It deploys a role for all regions. That account then lists this one in its ExportAccounts.",
     )
     trust.add_argument("producer", metavar="PRODUCER", help="the ID of that account")
     what = trust.add_mutually_exclusive_group()
@@ -174,14 +174,15 @@ def _forget(commands: Commands) -> None:
         commands,
         "forget",
         "give up a region or an account that a stack exports to, and that is out of reach",
-        epilog="Then the stack can drop it, or be deleted, without it. The command stores who did that, and "
-        "when, for 90 days. While the function reaches it, the mark does not count.",
+        epilog="Then the stack can drop it, or be deleted, without it. While the function reaches it, the mark does "
+        "not count. Without --stack, the command deletes what an account has published here, unless an import claims "
+        "it. It stores who did that, and when, for 90 days.",
     )
     forget.add_argument(
         "gone", metavar="REGION|ACCOUNT", help="the region, or the ID of the other account, that is out of reach"
     )
-    forget.add_argument("--stack", required=True, metavar="STACK", help="the stack that exports to it")
-    add_region(forget, "the region of the stack")
+    forget.add_argument("--stack", metavar="STACK", help="the stack that exports to it; required for a region")
+    add_region(forget, "the region of the stack, or of what the account has published")
     add_options(forget, add_profile, add_dry_run, add_yes, add_output, run="doctor.forget_command:forget_region")
 
 

@@ -124,14 +124,15 @@ class Account:
 
     def export(self, stack: str, home: str, region: str | list[str], **properties: Any) -> None:
         """Have a stack export to a region, or to several."""
-        self._send(self.stack(stack, home), "Exports", {"Region": region, **properties})
+        self.send(self.stack(stack, home), "Exports", {"Region": region, **properties})
 
     def claim(self, stack: str, region: str, producer: str, home: str, *names: str, **properties: Any) -> None:
         """Have a stack import from another one."""
         given = {"From": {"Stack": producer, "Region": home}, "Names": list(names), **properties}
-        self._send(self.stack(stack, region), f"From{producer.title()}", given)
+        self.send(self.stack(stack, region), f"From{producer.title()}", given)
 
-    def _send(self, arn: str, logical_id: str, properties: dict[str, Any]) -> None:
+    def send(self, arn: str, logical_id: str, properties: dict[str, Any]) -> None:
+        """Have the stack with this ARN create an Export or an Import."""
         event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
         with waited_for():
             done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())

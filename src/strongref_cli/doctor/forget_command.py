@@ -11,6 +11,7 @@ from strongref.contract.releases import Release
 from strongref.contract.values import ParameterType
 from strongref.errors import StrongRefError
 from strongref.protocol.fences import fences_below
+from strongref_cli.doctor.forget_account import forget_account
 from strongref_cli.install.installed import settings
 from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
@@ -31,10 +32,14 @@ Named = tuple[str, str, Place, "datetime | None"]
 
 def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     """Mark a stack's places in a region, or in another account, as given up: it can be changed and deleted without."""
+    is_account = args.gone.isdecimal()
+    if args.stack is None:
+        if is_account:
+            return forget_account(args, session)
+        raise UsageError(f"--stack is missing: the stack that exports to {args.gone}")
     home = one_region(args.region)
     aws = session.aws(home)
     store, account = session.ports(settings=settings(session)).stores(home, session.clock), aws.accounts.own
-    is_account = args.gone.isdecimal()
     with progress(f"Looking for {args.stack}"):
         named = _named(store, args.stack)
         places = [each for each in named if args.gone == (each[2].account if is_account else _own(each[2], account))]

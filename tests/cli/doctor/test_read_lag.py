@@ -51,6 +51,7 @@ def test_where_the_installation_cannot_be_described_it_may_be_the_largest(monkey
         (("doctor", "--region", US, "--region", EU), 7),
         (("republish", "network", "--yes", "--region", US), 7),
         ((*RELEASE, "--reason", "x", "--yes"), 7),
+        (("forget", "222222222222", "--region", US, "--yes"), 3),
         (("resolve", "--unclaim", "shop", "--region", US), 3),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else str(each),

@@ -107,10 +107,6 @@ class Clients:
         """For the command only, as `secrets`."""
         return self._client("ec2", region)
 
-    def iam(self, region: str) -> Untyped:
-        """For the command only, as `secrets`."""
-        return self._client("iam", region)
-
     def _client(self, service: str, region: str) -> object:
         if (service, region) not in self._made:
             with self._lock:

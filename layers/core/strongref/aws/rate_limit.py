@@ -32,7 +32,7 @@ _ACTIONS_OF_RATE = {
     "invocations": ("Invoke",),
     "resources": ("GetResource", "GetResources", "ListResources"),
     "others": (
-        *("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetRole", "GetSecretValue"),
+        *("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue"),
         *("CreateBucket", "DeleteBucket", "DeleteObjects", "HeadBucket", "HeadObject", "ListObjectsV2", "PutObject"),
         *("PutBucketEncryption", "PutPublicAccessBlock"),
     ),
