@@ -207,11 +207,9 @@ class NothingExportedError(StrongRefError):
                 if self.consumer
                 else "It exports to this consumer alone: leave Shared out."
             )
-        elif not self.known:
-            hint = "Exports to other accounts do not exist yet: export it in this account, and leave From.Account out."
         else:
             hint = (
-                f"Check the Export's Region ({self.region}) and Consumer"
+                f"Check the Export's {'' if self.known else 'Account, '}Region ({self.region}) and Consumer"
                 f"{f' ({self.consumer})' if self.consumer else ' (left out)'} there, or the Import's Consumer here."
             )
         return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
