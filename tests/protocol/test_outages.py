@@ -68,11 +68,9 @@ def abroad(case: Outage) -> Outage:
     return replace(case, label=f"{case.label}, another account", versions=versions)
 
 
-CASES_ABROAD = tuple(map(abroad, CASES))
-FIRST_ABROAD = ("a drop, another account",)
-"""Tried with the slow tests."""
-MANY_ABROAD = tuple(abroad(case) for case in MANY if "any update" not in case.label and "later still" not in case.label)
-"""Those with any update are too many: accounts differ from regions in the first call alone."""
+LARGE = ("any update", "a move", "later still")
+MANY_ABROAD = tuple(map(abroad, (*CASES, *(case for case in MANY if not any(each in case.label for each in LARGE)))))
+"""Without the largest, which are tried with regions: accounts differ from them in one more call."""
 
 
 def _walk(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,9 +83,7 @@ def _walk(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [*CASES, *(each for each in CASES_ABROAD if each.label in FIRST_ABROAD)], ids=lambda case: case.label
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 def test_a_place_that_goes_away_is_never_torn_and_sticks_nobody(
     case: Outage, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,11 +92,7 @@ def test_a_place_that_goes_away_is_never_torn_and_sticks_nobody(
 
 @pytest.mark.deep
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "case",
-    [*MANY, *(each for each in CASES_ABROAD if each.label not in FIRST_ABROAD), *MANY_ABROAD],
-    ids=lambda case: case.label,
-)
+@pytest.mark.parametrize("case", MANY + MANY_ABROAD, ids=lambda case: case.label)
 def test_nor_where_more_happens(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
     _walk(case, capsys)
 
@@ -111,7 +103,11 @@ PATHS = 20
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lag", [0, 1, 2])
-@pytest.mark.parametrize("versions", [VERSIONS, MOVES], ids=["changes", "moves"])
+@pytest.mark.parametrize(
+    "versions",
+    [VERSIONS, MOVES, pytest.param(MOVES_ABROAD, marks=pytest.mark.deep)],
+    ids=["changes", "moves", "moves to another account"],
+)
 def test_nor_on_paths_where_anything_may_happen(versions: Sequence[Properties], lag: int) -> None:
     case = Outage("anything", ANYTHING, versions=versions, lag=lag, later=LATER, denied=True)
     for number in range(int(os.environ.get("STRONGREF_PATHS", PATHS))):

@@ -51,7 +51,6 @@ class SessionClients:
         clients: Any = self
         return Accounts(
             listed=listed,
-            partition="aws",
             own=ACCOUNT,
             session="network",
             region="eu-west-1",

@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from tests.support.explorer.session import Session
 
 
+TRUST = "trust"
+"""The name of an actor that takes back another account's trust, and gives it again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How an actor ended an event: `answer`, or `error` if it was refused."""
+    """How an actor ended an event: `answer`, or `error` if it was refused, and the trees in which it wrote."""
 
     answer: Response | None
     error: str = ""
+    wrote: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.abroad import OTHER, THIRD
 from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, UPDATING
 from tests.support.explorer.cast import (
     PAIR,
@@ -16,13 +17,18 @@ from tests.support.explorer.cast import (
     E,
     I,
     L,
+    abroad,
     both_gone,
     both_there,
     changes,
     claimed,
+    claimed_abroad,
+    deleted,
     drop,
+    drop_abroad,
     drop_both,
     gone,
+    gone_abroad,
     gutted,
     held,
     key_goes,
@@ -32,6 +38,8 @@ from tests.support.explorer.cast import (
     one_of_two,
     secret,
     there,
+    third,
+    trust_goes,
     twins,
     with_secret,
     zombie,
@@ -274,6 +282,81 @@ LARGE_KEYS = [
     ),
 ]
 """The same: millions of states."""
+
+_THERE, _FURTHER = f"@{OTHER}", f"@{THIRD}"
+_V1, _V2 = f"v1{_THERE}", f"v2{_THERE}"
+_CHANGE, _DROP = changes("E", _V1, _V2), changes("E", _V1, f"drop{_THERE}")
+_I, _J = I("I", account=OTHER), I("J", account=OTHER, releases=True)
+_CLEANUP = C(strong=True, account=OTHER)
+_ABROAD = {
+    "change": ([_CHANGE], abroad),
+    "drop": ([_DROP], abroad),
+    "deletion": ([deleted("E", _V1)], abroad),
+    "move here": ([changes("E", f"v1{_FURTHER}", _V1)], third),
+    "move on": ([changes("E", _V1, f"v1{_FURTHER}")], abroad),
+    "gone, change": ([_CHANGE], gone_abroad),
+    "creation": ([E(_V1)], nothing),
+}
+ABROAD = [
+    Case(f"abroad: {label} x import", [*actors, _I], before, last=drop_abroad)
+    for label, (actors, before) in _ABROAD.items()
+]
+"""An Export to another account, whose stacks cannot be asked about, and an import there, which asks about no others."""
+
+ABROAD_DENIED = [
+    Case(f"abroad: {label} x import; trust goes", [*actors, _I, trust_goes()], before, last=drop_abroad)
+    for label, (actors, before) in _ABROAD.items()
+]
+"""The other account's trust goes at any call, and comes back."""
+
+ABROAD_DENIED_ELSEWHERE = [
+    Case(
+        f"abroad: {label} x import; the other's trust goes", [*actors, _I, trust_goes(THIRD)], before, last=drop_abroad
+    )
+    for label, (actors, before) in _ABROAD.items()
+    if label.startswith("move")
+]
+
+ABROAD_LARGE = [
+    *(
+        Case(f"abroad: {label} x 2 imports", [*actors, _I, _J], before, last=drop_abroad)
+        for label, (actors, before) in _ABROAD.items()
+    ),
+    *(
+        Case(f"abroad: {label} x 2 imports; trust goes", [*actors, _I, _J, trust_goes()], before, last=drop_abroad)
+        for label, (actors, before) in _ABROAD.items()
+    ),
+    *(
+        Case(f"abroad: {label} x import; may crash", [*actors, _I], before, "EI", 1, last=drop_abroad)
+        for label, (actors, before) in _ABROAD.items()
+    ),
+    *(
+        Case(
+            f"abroad: {label} x import; trust goes, may crash",
+            [*actors, _I, trust_goes()],
+            before,
+            "EI",
+            1,
+            last=drop_abroad,
+        )
+        for label, (actors, before) in _ABROAD.items()
+    ),
+    *(
+        Case(f"abroad: {label} x cleanup", [*actors, _CLEANUP, _I], claimed_abroad, last=drop_abroad)
+        for label, (actors, before) in _ABROAD.items()
+        if before is abroad
+    ),
+    *(
+        Case(
+            f"abroad: {label} x cleanup; trust goes",
+            [*actors, _CLEANUP, trust_goes()],
+            claimed_abroad,
+            last=drop_abroad,
+        )
+        for label, (actors, before) in _ABROAD.items()
+        if before is abroad
+    ),
+]
 
 LATE_PAIRS = [case for case in PAIRS if case.label in {"pair, nothing: create x import", "pair, there: drop x import"}]
 

@@ -10,11 +10,14 @@ from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.requests import ImportRequest
 from strongref.contract.response import Response
 from strongref.protocol import imports
+from strongref.protocol.janitor import Janitor
+from strongref.protocol.stored_exports import physical_id
+from tests.support.abroad import OTHER, THIRD
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.operations import ExportInUseError
 from tests.support.cloudformation.requests import ResourceRequest
 from tests.support.cloudformation.stacks import DELETING, UPDATING
-from tests.support.explorer.actors import Actor
+from tests.support.explorer.actors import TRUST, Actor
 from tests.support.explorer.session import exporter, importer
 from tests.support.explorer.world import REGION, DirectSession
 
@@ -32,8 +35,10 @@ PAIR = (KEY, Key("L"))
 """Two values: what is done to both does not depend on each other, and may happen in any order."""
 
 
-def _imports(keys: Sequence[Key]) -> dict[str, object]:
-    return {"From": {"Stack": "network", "Region": "eu-west-1"}, "Names": [*keys], "Consumer": "web"}
+def _imports(keys: Sequence[Key], account: str = ACCOUNT) -> dict[str, object]:
+    """An Import's properties in a stack of this account."""
+    source = {"Stack": "network", "Region": "eu-west-1"} | ({"Account": ACCOUNT} if account != ACCOUNT else {})
+    return {"From": source, "Names": [*keys], "Consumer": "web"}
 
 
 IMPORT = _imports([KEY])
@@ -46,10 +51,11 @@ def producer(number: int) -> str:
 
 PRODUCER = producer(1)
 FORMER = producer(0)
+OWN_ID = physical_id(StackArn.parse(PRODUCER), "Exports")
 
 
-def stack(name: str) -> str:
-    return f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{name}/22222222-0000-0000-0000-000000000000"
+def stack(name: str, account: str = ACCOUNT) -> str:
+    return f"arn:aws:cloudformation:{REGION}:{account}:stack/{name}/22222222-0000-0000-0000-000000000000"
 
 
 def event(kind: RequestType, arn: str, logical_id: str, properties: dict[str, object], physical_id: str = "") -> Event:
@@ -57,12 +63,14 @@ def event(kind: RequestType, arn: str, logical_id: str, properties: dict[str, ob
 
 
 def exported(value: str, keys: Sequence[Key] = (KEY,)) -> dict[str, object]:
-    """An Export's properties; `drop` stands for no value."""
-    return {"Region": REGION, "Consumer": "web", "Values": {} if value == "drop" else dict.fromkeys(keys, value)}
+    """An Export's properties; `drop` stands for no value, and what follows an `@` for other accounts."""
+    value, *accounts = value.split("@")
+    values = {} if value == "drop" else dict.fromkeys(keys, value)
+    return {"Region": REGION, "Consumer": "web", "Values": values, **({"Account": accounts} if accounts else {})}
 
 
 def wanting(value: str, *, instead_of: str = "", of: str = PRODUCER, keys: Sequence[Key] = (KEY,)) -> Event:
-    """An Export's Create, or the Update of one that published something else; `drop` stands for no value."""
+    """An Export's Create, or the Update of one that published something else; values are as for `exported`."""
     if not instead_of:
         return event(RequestType.CREATE, of, "Exports", exported(value, keys))
     old = exported(instead_of, keys)
@@ -122,16 +130,34 @@ def key_goes() -> Actor:
     return Actor("key", PRODUCER, turn, events, status=UPDATING, fences=True)
 
 
+def deleted(name: str, value: str) -> Actor:
+    """An exporter at the Delete of an Export, in a stack that is being deleted."""
+    deletion = event(RequestType.DELETE, PRODUCER, "Exports", exported(value), OWN_ID)
+    return Actor(name, PRODUCER, exporter, [deletion], status=UPDATING, begins=DELETING, fences=True)
+
+
+def trust_goes(account: str = OTHER) -> Actor:
+    """Another account that trusts nobody anymore, from any call on, and again from any later one on."""
+
+    def turn(session: Session, event: Event) -> Response:
+        revoked = frozenset({account}) if event.request_type is RequestType.CREATE else frozenset()
+        session.ask((TRUST, "goes" if revoked else "is back", account), lambda world: world.revoke(revoked))
+        return Response("")
+
+    events = [event(kind, PRODUCER, "Trust", {}, "x") for kind in (RequestType.CREATE, RequestType.DELETE)]
+    return Actor(TRUST, PRODUCER, turn, events, status=UPDATING, fences=True)
+
+
 def zombie(name: str, before: str, after: str) -> Actor:
     """An exporter that is still at work for a deleted stack."""
     return Actor(name, FORMER, exporter, [wanting(after, instead_of=before, of=FORMER)], status="", fences=True)
 
 
 def I(  # noqa: E743, N802
-    name: str, *, releases: bool = False, undone: bool = False, keys: Sequence[Key] = (KEY,)
+    name: str, *, releases: bool = False, undone: bool = False, keys: Sequence[Key] = (KEY,), account: str = ACCOUNT
 ) -> Actor:
     """An importer; `releases`: its import is deleted again; `undone`: if it dies, its stack may be rolled back."""
-    arn, imported = stack(name), _imports(keys)
+    arn, imported = stack(name, account), _imports(keys, account)
     events = [event(RequestType.CREATE, arn, "Imports", imported)]
     deletion = event(RequestType.DELETE, arn, "Imports", imported, generation(arn, keys))
     if releases:
@@ -165,13 +191,14 @@ def L(status: str, *, at_once: bool = True) -> Actor:  # noqa: N802
 def generation(arn: str, keys: Sequence[Key] = (KEY,)) -> str:
     """The physical ID of an import in a stack."""
     parsed = StackArn.parse(arn)
-    return imports.physical_id(parsed, "Imports", ImportRequest.parse(_imports(keys), parsed))
+    return imports.physical_id(parsed, "Imports", ImportRequest.parse(_imports(keys, parsed.account), parsed))
 
 
-def C(*, strong: bool = False) -> Actor:  # noqa: N802
+def C(*, strong: bool = False, account: str = ACCOUNT) -> Actor:  # noqa: N802
     """A consumer's cleanup: its stack, which the prefix is named after, is being deleted."""
-    arn = stack("web")
-    properties = IMPORT if strong else {**IMPORT, "Strength": "weak"}
+    arn = stack("web", account)
+    imported = _imports([KEY], account)
+    properties = imported if strong else {**imported, "Strength": "weak"}
     physical_id = generation(arn) if strong else "strongref-import/C"
     deletion = event(RequestType.DELETE, arn, "Imports", properties, physical_id)
     return Actor("C", arn, importer, [deletion], status=DELETING, fences=True)
@@ -180,6 +207,15 @@ def C(*, strong: bool = False) -> Actor:  # noqa: N802
 def drop(session: Session) -> Response:
     """A fresh exporter that publishes nothing any more."""
     return exporter(session, wanting("drop"))
+
+
+def drop_abroad(session: Session) -> Response:
+    """A fresh exporter that publishes nothing any more in any other account, whose janitor has looked after claims."""
+    assert isinstance(session, DirectSession)
+    there = DirectSession(session.world)
+    there.account = OTHER
+    list(Janitor(there.ports(), REGION, OTHER).tend(there))
+    return exporter(session, wanting(f"drop@{OTHER}@{THIRD}"))
 
 
 def drop_both(session: Session) -> Response:
@@ -198,6 +234,28 @@ def nothing(world: World) -> None:
 def there(world: World) -> None:
     """The value is there, and nobody imports it."""
     exporter(DirectSession(world), wanting("v1"))
+
+
+def abroad(world: World) -> None:
+    """The value is in another account, and nobody imports it."""
+    exporter(DirectSession(world), wanting(f"v1@{OTHER}"))
+
+
+def claimed_abroad(world: World) -> None:
+    """In addition, it is imported by the consumer that the prefix is named after."""
+    abroad(world)
+    _claim(world, stack("web", OTHER))
+
+
+def gone_abroad(world: World) -> None:
+    """The parameter was cleaned up there; the record exists."""
+    abroad(world)
+    world.ssm.delete_parameter(Name=VALUE_NAME)
+
+
+def third(world: World) -> None:
+    """The value is in a third account."""
+    exporter(DirectSession(world), wanting(f"v1@{THIRD}"))
 
 
 def both_there(world: World) -> None:
@@ -248,7 +306,11 @@ def gone(world: World) -> None:
 def claimed(world: World) -> None:
     """The value is there, and imported by the consumer that the prefix is named after."""
     there(world)
-    tag = {"Key": claim_tag(generation(stack("web"))), "Value": stack("web")}
+    _claim(world, stack("web"))
+
+
+def _claim(world: World, arn: str) -> None:
+    tag = {"Key": claim_tag(generation(arn)), "Value": arn}
     world.ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId=VALUE_NAME, Tags=[tag])
 
 

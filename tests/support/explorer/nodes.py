@@ -27,6 +27,9 @@ ENDED = 1 << (BITS - 1)
 DEAD = ENDED
 """The node of an actor that died, or will never begin."""
 
+ABROAD = ("RoleDeniedError", "OutOfReachError")
+"""The errors of events that another account stopped before they began to write."""
+
 DORMANT = 0
 """The node of an actor that begins when another hands over to it."""
 
@@ -108,6 +111,7 @@ class Nodes:
         actor = self.actors[i]
         session = Session(fence_token(actor, life, event), history, self._lag, actor.slow_after)
         session.turns_round = self.turns_round
+        session.account = actor.stack.split(":")[4]
         if actor.off:
             session.clock, session.trusts_itself = laptop(actor.off), actor.trusts_itself
         finished = None
@@ -118,7 +122,7 @@ class Nodes:
         if finished is None:
             self._open.append(node)
             return len(self._open) - 1
-        outcome = (i, life, event, finished.error, finished.answer and _text(finished.answer))
+        outcome = (i, life, event, finished.error, finished.wrote, finished.answer and _text(finished.answer))
         if not self._merge_ends or outcome not in self._ends:
             self._ends[outcome] = ENDED | len(self._ended)
             self._ended.append(node)
@@ -130,7 +134,9 @@ class Nodes:
         try:
             finished = Finished(actor.handle(session, event))
         except StrongRefError as error:
-            finished = Finished(None, type(error).__name__)
+            # What was written matters where nothing may be: `verdicts.wrote_denied`.
+            wrote = frozenset(session.wrote) if type(error).__name__ in ABROAD else frozenset()
+            finished = Finished(None, type(error).__name__, wrote)
         if (event.stack, event.request_id) in self.contested:
             physical_id = finished.answer.physical_id if finished.answer else ""
             session.ask(("answer", "", physical_id), lambda world: world.take(actor, event, physical_id))

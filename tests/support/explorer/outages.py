@@ -18,7 +18,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,18 +27,16 @@ from botocore.exceptions import ClientError
 
 from strongref.contract.event import RequestType
 from strongref.contract.index import DENIED, FORGOTTEN, INDEX, Place, encode_place, index_name, path_of
-from strongref.contract.names import StackArn
 from strongref.contract.record import Record
 from strongref.errors import StrongRefError
-from strongref.protocol.ports import Ports, ResourceInfo, StackInfo
-from strongref.protocol.stored_exports import physical_id
+from strongref.protocol.ports import ResourceInfo, StackInfo
 from tests.support.abroad import OTHER, SessionClients
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.requests import EXPORT, SIGNED_FORMAT, ResourceRequest
 from tests.support.cloudformation.stacks import CREATING, DELETING, ROLLBACK, UPDATING
-from tests.support.explorer.cast import PRODUCER, exported
+from tests.support.explorer.cast import OWN_ID, PRODUCER, exported
 from tests.support.explorer.lagging import LaggingSsm, Past
-from tests.support.explorer.session import NOW, UNLIMITED, Session, Suspended, exporter
+from tests.support.explorer.session import NOW, UNLIMITED, WRITES, Session, Suspended, exporter
 from tests.support.explorer.world import REGION as AWAY
 from tests.support.fake_ssm import Slot, Snapshot, error
 from tests.support.invariants import EXPORTS, FENCES, records
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from random import Random
 
+    from strongref.aws.accounts import Accounts
     from strongref.contract.event import Event
 
 HOME = "eu-west-1"
@@ -55,9 +54,6 @@ HOME = "eu-west-1"
 
 REFUSED = error("AccessDeniedException", "no", "any")
 """What a call answers to a place that is away."""
-
-OWN_ID = physical_id(StackArn.parse(PRODUCER), "Exports")
-WRITES = ("put_", "delete_", "add_", "remove_")
 
 Properties = dict[str, Any]
 VERSIONS: tuple[Properties, ...] = (exported("drop"), exported("v1"), exported("v2"))
@@ -231,15 +227,15 @@ class Delivery(Session):
     def resource(self, arn: str, logical_id: str) -> ResourceInfo:
         return self.ask(("stack", "resource", ""), lambda cloud: cloud.resource(arn, logical_id))  # type: ignore[no-any-return]
 
-    def client(self, region: str) -> Any:
+    def client(self, region: str, _account: str = "") -> Any:
         return _Client(self, region)
 
-    def ports(self) -> Ports:
+    def abroad(self, *listed: str) -> Accounts:
         clients = SessionClients(
             lambda _account: self.ask((AWAY, "assume_role", "{}"), lambda _cloud: None),
             lambda _account, region: self.client(region),
         )
-        return replace(super().ports(), abroad=clients.accounts((OTHER,), UNLIMITED, self.side_by_side))
+        return clients.accounts(listed, UNLIMITED, self.side_by_side)
 
 
 class Direct(Delivery):

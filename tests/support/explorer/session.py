@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import Turn
+from strongref.errors import OTHER_ACCOUNT, StackLookupError
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.exports import Exporter
 from strongref.protocol.fences import FENCE_SECONDS
@@ -21,11 +22,14 @@ from strongref.protocol.ports import Ports, ResourceInfo
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_toolkit.clock import AwsClock
+from tests.support.abroad import OTHER, THIRD, SessionClients
+from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.requests import EXPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
+    from strongref.aws.accounts import Accounts
     from strongref.contract.event import Event
     from strongref.contract.response import Response
     from strongref.errors import StrongRefError
@@ -40,8 +44,11 @@ SLOW = timedelta(seconds=FENCE_SECONDS / 2 + 1)
 _PLENTY = 600.0
 
 Operation = tuple[str, str, str]
-"""What an actor does next: its kind (`ssm`, `stack`, `status`, `answer`, `pause`, `order`, `tick`), the call, the
-request."""
+"""What an actor does next: its kind (`ssm`, `assume`, `stack`, `status`, `answer`, `pause`, `order`, `tick`), the call,
+the request."""
+
+WRITES = ("put_", "delete_", "add_", "remove_")
+"""How the calls that change a store begin."""
 
 T = TypeVar("T")
 
@@ -80,6 +87,7 @@ class Session:
     """An actor's SSM client, its CloudFormation and its clock, in one."""
 
     turns_round = True  # also calls that are all to one region
+    account = ACCOUNT  # whose functions these are
 
     def __init__(self, name: str, history: Sequence[Any], lag: int = 0, slow_after: int = 0) -> None:
         self.name = name
@@ -93,6 +101,7 @@ class Session:
         self.remembered: Hashable = None
         self.clock: AwsClock | None = None
         self.trusts_itself = False
+        self.wrote: set[str] = set()  # the trees in which it did, without the notes that an account denied it
 
     def ask(self, operation: Operation, perform: Callable[[World], Any]) -> Any:
         """The recorded answer to a call.
@@ -137,6 +146,8 @@ class Session:
 
     # ports.Stacks
     def by_arn(self, arn: str) -> StackInfo | None:
+        if (account := arn.split(":")[4]) != self.account:  # Its stacks cannot be asked about.
+            raise StackLookupError(arn, account, OTHER_ACCOUNT)
         return self.ask(("stack", "by_arn", arn), lambda world: world.by_arn(arn))  # type: ignore[no-any-return]
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
@@ -170,9 +181,9 @@ class Session:
             self.client(region), region, UNLIMITED, clock, jitter=lambda: 0.0, side_by_side=self.side_by_side
         )
 
-    def client(self, _region: str) -> Any:
-        """All its calls are to one region."""
-        return _Client(self)
+    def client(self, _region: str, account: str = "") -> Any:
+        """All its calls are to one region: that of its own account, or with the role of another one."""
+        return _Client(self, account)
 
     def side_by_side(self, queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
         """Calls that do not depend on each other, in both orders; after a failure, others may be in flight or not."""
@@ -198,7 +209,17 @@ class Session:
         return self.name
 
     def ports(self) -> Ports:
-        return Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
+        ports = Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
+        return replace(ports, abroad=self.abroad(OTHER, THIRD))
+
+    def abroad(self, *listed: str) -> Accounts:
+        """The stores of other accounts, whose roles it assumes."""
+
+        def assume(account: str) -> None:
+            self.ask(("assume", "assume_role", account), lambda world: world.let_in(account))
+
+        clients = SessionClients(assume, lambda account, region: self.client(region, account))
+        return clients.accounts(listed, UNLIMITED, self.side_by_side)
 
 
 @dataclass(frozen=True)
@@ -222,18 +243,59 @@ class _Pausing:
 class _Client:
     """An SSM client whose calls are the session's."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, account: str) -> None:
         self._session = session
+        self._away = account
+        self._at = account or session.account
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         def call(**request: Any) -> Any:
+            request = {key: _located(each, self._at) for key, each in request.items()}
             session, operation = self._session, ("ssm", method, repr(request))
-            answer = session.ask(operation, lambda world: getattr(world.ssm, method)(**request))
+
+            def perform(world: World) -> Any:
+                if self._away:
+                    world.let_in(self._away)
+                return getattr(world.ssm, method)(**request)
+
+            answer = session.ask(operation, perform)
+            if method.startswith(WRITES):
+                session.wrote |= _trees(request)
             if session.clock and not session.trusts_itself:
                 session.clock.correct(NOW.timestamp(), 0.0)
-            return answer
+            return _seen(answer, self._at)
 
         return call
+
+
+_MOVED = {THIRD: ("/web/", f"/web-{THIRD}/"), OTHER: ("/strongref/index", f"/strongref/index-{OTHER}")}
+"""Where one store has the parameters of several accounts: how the names of some differ from those of the others.
+
+Imports are in the second account, or in the producer's own; what they read is called what it is.
+"""
+
+
+def _located(given: Any, account: str) -> Any:
+    """A name, or names, as they are in the one store."""
+    if account not in _MOVED:
+        return given
+    if isinstance(given, list):
+        return [_located(each, account) for each in given]
+    return given.replace(*_MOVED[account]) if isinstance(given, str) and given.startswith("/strongref/") else given
+
+
+def _seen(answer: Any, account: str) -> Any:
+    """An answer, with the names that its reader knows."""
+    if account not in _MOVED or "Parameters" not in answer:
+        return answer
+    back = _MOVED[account][::-1]
+    return {**answer, "Parameters": [{**each, "Name": each["Name"].replace(*back)} for each in answer["Parameters"]]}
+
+
+def _trees(request: Mapping[str, Any]) -> set[str]:
+    """The trees that a call writes in, as in `exports`; none for a note that an account denied something."""
+    names = request.get("Names") or [request.get("Name") or request["ResourceId"]]
+    return {name.split("/")[2] for name in names if not name.endswith("/denied")}
 
 
 def laptop(off: float) -> AwsClock:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from tests.support.invariants import Name
 
 
+STOPPED = ("DeniedAbroadError", "PartialCreateError")
+"""How an event ends that another account let in, and then denied the rest."""
+
+
 class Verdicts:
     """Judges states."""
 
@@ -70,9 +74,13 @@ class Verdicts:
     def is_torn(self, state: WorldState, places: Sequence[int]) -> bool:
         """Whether everybody finished, nobody died, and a value is torn from its record.
 
-        An actor that dies between the two leaves them so, and the next event of that Export makes it right.
+        An actor that dies between the two, or whose account denies it the rest, leaves them so, and the next event of
+        that Export makes it right.
         """
         if state.deaths < self._deaths or any(place in (DEAD, DORMANT) for place in places):
+            return False
+        errors = {node.finished.error for place in places if (node := self.nodes[place]).finished}
+        if self.world.revocable and not errors.isdisjoint(STOPPED):
             return False
         return bool(torn_values(_stored(state.store)))
 

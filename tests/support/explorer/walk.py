@@ -28,6 +28,7 @@ class Report:
         leftover: how something was left over forever.
         refused: which actors failed, and with what error.
         succeeded: which actors succeeded.
+        wrote: which of the actors that failed, with what error, had written in what trees, if that matters.
     """
 
     states: int
@@ -36,6 +37,7 @@ class Report:
     leftover: list[str] | None = None
     refused: set[str] = field(default_factory=set)
     succeeded: set[str] = field(default_factory=set)
+    wrote: dict[str, set[str]] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -138,7 +140,10 @@ class Explorer:
                 raise AssertionError(f"more than {most} states")
         for node in self.moves.nodes.finished():
             assert node.finished is not None
-            (report.succeeded if node.finished.answer else report.refused).add(f"{node.actor} {node.finished.error}")
+            ended = f"{node.actor} {node.finished.error}"
+            (report.succeeded if node.finished.answer else report.refused).add(ended)
+            if node.finished.wrote:
+                report.wrote.setdefault(ended, set()).update(node.finished.wrote)
         report.states = len(origin)
         return report
 

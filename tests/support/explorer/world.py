@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.stacks import DELETED, FakeStack, FakeStacks
+from tests.support.explorer.actors import TRUST
 from tests.support.explorer.lagging import NOTHING, LaggingSsm, Past
 from tests.support.explorer.session import NOW, Session
-from tests.support.fake_ssm import Slot
+from tests.support.fake_ssm import Slot, error
 from tests.support.invariants import EXPORTS, FENCES
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class WorldState(NamedTuple):
         imported: what lists of imports may still show: a stack, whether it was in them, and how many ticks ago.
         handed_over: the names of the actors that have.
         locked: the names of the parameters whose key cannot be used.
+        revoked: the other accounts that let nobody in anymore.
     """
 
     store: fake_ssm.Snapshot
@@ -73,6 +75,7 @@ class WorldState(NamedTuple):
     held: frozenset[Held] = frozenset()
     imported: frozenset[tuple[str, bool, int]] = frozenset()
     locked: frozenset[str] = frozenset()
+    revoked: frozenset[str] = frozenset()
 
     def exports(self, arn: str) -> frozenset[str]:
         """The CloudFormation exports of a stack."""
@@ -98,6 +101,17 @@ class World(FakeStacks):
         self.answers: frozenset[TakenAnswer] = frozenset()
         self.deaths = 0
         self.handed_over: frozenset[str] = frozenset()
+        self.revoked: frozenset[str] = frozenset()
+        self.revocable = any(actor.name == TRUST for actor in actors)
+
+    def let_in(self, account: str) -> None:
+        """Let a session of this account's role do something, or let somebody assume that; raises `ClientError`."""
+        if account in self.revoked:
+            raise error("AccessDeniedException", "no", "any")
+
+    def revoke(self, accounts: frozenset[str]) -> None:
+        """From now on these accounts let nobody in, and no others."""
+        self.revoked = accounts
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """From now on these stacks exist, and no others."""
@@ -181,7 +195,15 @@ class World(FakeStacks):
             self.imported |= {(name, name in self._importing, 0) for name in changed}
         locked = frozenset(self.ssm.locked)
         return WorldState(
-            self.ssm.snapshot(), statuses, *shared, self.ssm.past, self.expiring, held, self.imported, locked
+            self.ssm.snapshot(),
+            statuses,
+            *shared,
+            self.ssm.past,
+            self.expiring,
+            held,
+            self.imported,
+            locked,
+            self.revoked,
         )
 
     def _all_importing(self) -> frozenset[str]:
@@ -199,6 +221,7 @@ class World(FakeStacks):
         self.handed_over = state.handed_over
         self.ssm.past = state.past
         self.ssm.locked = dict.fromkeys(state.locked, LOCKED)
+        self.revoked = state.revoked
         self.expiring = state.expiring
 
     def tick(self) -> None:
@@ -226,15 +249,22 @@ class World(FakeStacks):
                     self.expiring |= {(token, self.lag + 1)}
 
     def settle(self) -> None:
-        """Let so much time pass that reads show everything, fences of dead actors have expired, and keys are back."""
+        """Let so much time pass that reads show everything, fences of dead actors have expired, and all is back.
+
+        That are keys and the trust of other accounts. Where an account denied an exporter to delete its fence, that has
+        expired, too.
+        """
         self.ssm.locked.clear()
+        self.revoked = frozenset()
+        if self.revocable:
+            self._expire_fences("")
         for name, _ in self.expiring:
             self._expire_fences(name)
         self.expiring, self.ssm.past = frozenset(), frozenset()
 
     def _expire_fences(self, token: str) -> None:
         for name, slot in list(self.ssm._slots.items()):
-            if name.startswith(FENCES) and name.endswith(f".{token}") and slot.parameter:
+            if name.startswith(FENCES) and name.endswith(f".{token}" if token else "") and slot.parameter:
                 self.ssm._delete(name)
 
 
