@@ -71,7 +71,7 @@ def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
     ("owner", "part", "without"),
     [
         (ClaimAttempt, "_check_fences", lambda *_: None),
-        (TagInspector, "interpret", lambda *_: {}),
+        (TagInspector, "interpret", lambda *_, **__: {}),
         (inspection, "is_stale", lambda *_: False),
         (unreached, "may_pass_over", lambda *_: False),
     ],

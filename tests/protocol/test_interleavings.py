@@ -51,9 +51,9 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
         (fencing.OwnFence, "others", lambda *_: None, "there: 2 exporters x import"),
         (ClaimAttempt, "_check_unchanged", lambda *_: None, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
-        (TagInspector, "interpret", lambda *_: {}, "there: drop x import"),
+        (TagInspector, "interpret", lambda *_, **__: {}, "there: drop x import"),
         (ClaimAttempt, "_check_fences", lambda *_: None, "pair, there: change x import"),
-        (TagInspector, "interpret", lambda *_: {}, "pair, there: drop x import"),
+        (TagInspector, "interpret", lambda *_, **__: {}, "pair, there: drop x import"),
     ],
     ids=["fence", "giving way", "second read", "record", "claims", "fence, two values", "claims of two values"],
 )

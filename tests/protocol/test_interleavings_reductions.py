@@ -53,7 +53,7 @@ def test_reduced_or_not_the_same_outcomes_are_found(case: Case) -> None:
         (ClaimAttempt, "_check_fences", lambda *_: None, "there: change x import"),
         (ClaimAttempt, "_check_unchanged", lambda *_: None, "there: cleanup x 2 imports"),
         (RecordedExports, "says", lambda *_: True, "gone: change; E and I may crash"),
-        (TagInspector, "interpret", lambda *_: {}, "there: drop x import"),
+        (TagInspector, "interpret", lambda *_, **__: {}, "there: drop x import"),
         (inspection, "is_stale", lambda *_: False, "gone: change; E and I may crash"),
     ],
     ids=["fence", "second read", "record", "claims", "stale claims"],
