@@ -15,6 +15,7 @@ import pytest
 
 from examples.emulator import Files, start
 from tests.e2e.agreement import Agreement
+from tests.e2e.between_accounts import BUS, PARTNERS, A, B, Between, C, trust
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
 from tests.support.documents import ROOT, load
@@ -195,6 +196,30 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
 def throttled(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
     """An account of its own, whose quotas may be made small without being in the way of other tests."""
     return _installed(emulator, tmp_path_factory, THROTTLED_ACCOUNT, sam.QUICK, None)
+
+
+@pytest.fixture(scope="session")
+def exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
+    """A, whose application may export to other accounts and sends events; and B, with the application and the trust."""
+    shared, aws, other = _shared(tmp_path_factory), Aws(emulator, A), Aws(emulator, B)
+    with _locked(shared, f"{A}.lock"):
+        if not aws.status(APPLICATION, EU):
+            aws.client("events", EU).create_event_bus(Name=BUS)
+            overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, *PARTNERS]), "EventBus": BUS}
+            built = shared / "build/template.yaml"
+            sam.deploy_everywhere(emulator, built, account=B)
+            trust(other)
+            sam.deploy_application(emulator, built, region=EU, overrides=overrides, account=A)
+    return aws
+
+
+@pytest.fixture
+def between(exporting_abroad: Aws, names: Callable[[str], str]) -> Between:
+    emulator = exporting_abroad.emulator
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    partner = Aws(emulator, PARTNERS[worker])
+    trust(partner)
+    return Between(exporting_abroad, Aws(emulator, B), partner, names("network"), names("web"))
 
 
 @pytest.fixture(scope="session")
