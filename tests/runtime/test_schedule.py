@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.contract.continuation import CONTINUATION_FIELD, MAX_INVOCATIONS
+from strongref.contract.names import Site
 from strongref.errors import InternalError, OutOfTimeError, ReinvokeError, StoreError, StrongRefError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.janitor import JanitorProgress
@@ -34,7 +36,7 @@ class Rounds:
         self.error = error
         self.after: Checkpoint | None = None
         self.where: tuple[str, str] | None = None
-        self.skips = False
+        self.skips = self.only_abroad = False
 
     def made(self, account: str, region: str, clock: Clock) -> Any:
         assert clock.remaining() > 0
@@ -93,6 +95,27 @@ def test_out_of_time_it_continues_from_there_in_another_invocation(capsys: pytes
     second = Rounds()
     ScheduledFunction(second.made, other)(other.invoked[0][1], FakeContext())
     assert second.after == ("a", "A")
+
+
+def test_limited_to_other_accounts_it_counts_only_what_it_repaired(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would count the rest every quarter of an hour."""
+    rounds = Rounds(JanitorProgress(("a", "A"), 5, (ORPHAN, replace(FOREIGN, site=Site("us-east-1", "2")))))
+    answer = ScheduledFunction(rounds.made, Lambda())({"Only": "abroad"}, FakeContext())
+    assert rounds.only_abroad
+    assert counts(capsys) == {"Orphaned": 1, "RepairsMade": 1, "FindingsReported": 0}
+    assert answer["Continues"] is False
+    assert [(each["Kind"], each["Region"], each["Account"]) for each in answer["Findings"]] == [
+        ("orphaned", "", ""),
+        ("foreign", "us-east-1", "2"),
+    ]
+
+
+def test_a_limited_run_stays_limited_when_it_is_continued() -> None:
+    other = Lambda()
+    event = {"Only": "abroad"}
+    answer = ScheduledFunction(Rounds(error=OUT_OF_TIME).made, other)(event, FakeContext())
+    assert answer == {"Findings": [], "Continues": True}
+    assert other.invoked == [(FUNCTION, {**event, CONTINUATION_FIELD: {"Turn": 2, "After": ["", ""]}})]
 
 
 def test_an_invocation_that_gets_nothing_done_a_second_time_leaves_the_next_part_out() -> None:
