@@ -15,6 +15,7 @@ from strongref_cli.check.exports_in_use import deletion_refused, held_abroad, le
 from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, Verdict
 from strongref_cli.check.simulation import Simulation
 from strongref_cli.check.stored import StoredStack, unclear_place
+from strongref_cli.check.unread import at_worst
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ def predict_deletion(
     stack: StackArn, version: StackVersion, stored: StoredStack, going: Collection[str] = ()
 ) -> StackReport:
     """What the deletion of a stack would do, given the ARNs of those that are deleted with it."""
-    simulation = Simulation(stack, Comparison(version, version), stored, going)
+    comparison = Comparison(version, version)
+    return at_worst(stack, comparison, stored, lambda found: _predict(Simulation(stack, comparison, found, going)))
+
+
+def _predict(simulation: Simulation) -> StackReport:
+    stack, version, stored = simulation.stack, simulation.comparison.new, simulation.stored
     exports = [_deleted(simulation, each) for each in version.exports]
     findings = list(deletion_refused(simulation))
     refusing = [each.logical_id for each in exports if each.verdict is Verdict.REFUSED]
@@ -36,11 +42,12 @@ def predict_deletion(
     if refusing and not at_once and (gone := _gone_before(version, refusing)):
         who = some(refusing)
         text = f"CloudFormation deletes {some(gone)} before or while {who} refuses: {who} cannot protect what it "
-        text += "does not refer to. Add Hold to have CloudFormation refuse at once."
+        text += "does not refer to."
+        text += "" if all(map(stored.hold, refusing)) else " Add Hold to have CloudFormation refuse at once."
         findings.append(StackFinding(Verdict.LOST, text))
     for each in version.exports:
-        findings += [*unheld(each, simulation.stored), *held_abroad(each, simulation.stored)]
-    findings += left_behind(version.exports, simulation.stored)
+        findings += [*unheld(each, stored), *held_abroad(each, stored)]
+    findings += [StackFinding(Verdict.LOST, text) for text in left_behind(version.exports, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -51,13 +58,14 @@ def _deleted(simulation: Simulation, logical_id: str) -> ExportPrediction:
     stored = simulation.stored
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.DROPPED, logical_id, *each) for each in recorded)
-    outcome, doubts = simulation.removal(logical_id, Phase.DELETE), tuple(stored.doubts(logical_id))
-    if not outcome.refusal:
-        return ExportPrediction(logical_id, Verdict.UNKNOWN if doubts else Verdict.ACCEPTED, doubts, changes)
-    text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
-    if doubt := simulation.doubt([outcome], text):
-        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{doubt}{outcome.refusal}", *doubts), changes)
-    return ExportPrediction(logical_id, Verdict.REFUSED, (str(outcome.refusal),), changes)
+    refusal = simulation.removal(logical_id, Phase.DELETE).refusal
+    if not refusal:
+        return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
+    importers = stored.importers(logical_id)
+    if importers and set(importers) <= set(simulation.changing):
+        text = "unknown: only stacks that are deleted with it import it. Refused if they are not deleted first: "
+        return ExportPrediction(logical_id, Verdict.UNKNOWN, (f"{text}{refusal}",), changes)
+    return ExportPrediction(logical_id, Verdict.REFUSED, (str(refusal),), changes)
 
 
 def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[str]) -> ExportPrediction | None:
@@ -74,11 +82,9 @@ def unclear_or_retained(simulation: Simulation, logical_id: str, lost: Iterable[
         return None
     recorded = stored.recorded_in_places(logical_id)
     changes = tuple(stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded)
-    if not (importers := stored.importers(logical_id)):
+    if not stored.importers(logical_id):
         return ExportPrediction(logical_id, Verdict.ACCEPTED, changes=changes)
-    first, *more = lost
-    verdict, text = stored.lost(importers, first)
-    return ExportPrediction(logical_id, verdict, (text, *more), changes)
+    return ExportPrediction(logical_id, Verdict.LOST, tuple(lost), changes)
 
 
 def _gone_before(version: StackVersion, refusing: Collection[str]) -> list[str]:

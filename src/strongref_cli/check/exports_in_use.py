@@ -45,19 +45,13 @@ def outputs_refused(simulation: Simulation) -> Iterator[StackFinding]:
 def _way_out(name: str, simulation: Simulation) -> str:
     """What to do about a CloudFormation export that is in use."""
     stored, removal = simulation.stored, "Remove every Fn::ImportValue of it"
-    accounts = {each.account for each in stored.holds.get(name, ())}
-    if not accounts:
+    if not (holds := stored.holds.get(name)):
         return f"{removal} first."
-    steps = (
-        ["deploy the importers with another Revision of their Imports"] if simulation.stack.account in accounts else []
-    )
-    steps += [f"wait for the janitor ({_JANITOR})"] if accounts - {simulation.stack.account} else []
     last = f"{removal}, and then the output" if stored.users.get(name) else "Remove the output after that"
-    return f"Remove the property Hold first, and {' and '.join(steps)}. {last}."
-
-
-_JANITOR = "15 minutes at most; strongref doctor --fix does it at once"
-"""When the janitor makes and removes the holds of places in other accounts."""
+    text = "Remove the property Hold first, and deploy the importers with another Revision of their Imports. "
+    if any(each.account != simulation.stack.account for each in holds):
+        text += f"The janitor removes holds for other accounts {_JANITOR}. "
+    return f"{text}{last}."
 
 
 def deletion_refused(simulation: Simulation) -> Iterator[StackFinding]:
@@ -95,44 +89,40 @@ def hold_missing(comparison: Comparison, logical_id: str, hold: str) -> Iterator
 def unheld(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
     """The importers whose claims have no hold although the Export has one."""
     hold = stored.hold(logical_id)
-    holds, abroad = stored.holds.get(hold, ()), stored.abroad(logical_id)
-    own = {each for at in stored.locations(logical_id) if at not in abroad for each in stored.importers(logical_id, at)}
-    others = {each for at in abroad if not _is_held(at, holds) for each in stored.importers(logical_id, at)}
-    unheld = [each for each in own if not _holds(each, holds)], [each for each in others if each not in stored.unread]
-    steps = "Deploy with another Revision of the Import", f"The janitor makes their hold ({_JANITOR})"
-    for importers, step in zip(unheld, steps, strict=True):
-        if hold and importers:
-            who, are = some(map(stack_text, sorted(importers)), 5), "is" if len(importers) == 1 else "are"
+    for at in stored.locations(logical_id) if hold else ():
+        holds, importers = stored.holds.get(hold, ()), stored.importers(logical_id, at)
+        is_abroad = bool(at.site.account)
+        if found := [each for each in importers if not (_is_held(at, holds) if is_abroad else _holds(each, holds))]:
+            who, are = some(map(stack_text, found), 5), "is" if len(found) == 1 else "are"
+            step = f"The janitor makes holds for other accounts {_JANITOR}" if is_abroad else _REVISION
             yield StackFinding(Verdict.ACCEPTED, f"{logical_id} has Hold, but {who} {are} unheld. {step}.")
 
 
+_REVISION = "Deploy with another Revision of the Import"
+_JANITOR = "within 15 minutes, strongref doctor --fix at once"
+
+
 def held_abroad(logical_id: str, stored: StoredStack) -> Iterator[StackFinding]:
-    """What the holds of an Export's places in other accounts protect, and what nobody knows where there is none."""
-    hold = stored.hold(logical_id)
-    held = [at for at in stored.abroad(logical_id) if _is_held(at, stored.holds.get(hold, ()))]
-    unread = [at for at in stored.abroad(logical_id) if at not in held and stored.at(logical_id, at).unread]
-    if held:
-        text = f"{logical_id} is held for {some(map(str, held), 5)}: until nothing is imported there, CloudFormation "
-        yield StackFinding(Verdict.ACCEPTED, f"{text}deletes nothing. Then the janitor removes the hold ({_JANITOR}).")
-    if unread:
-        text = f"{logical_id} {'has no hold' if hold else 'names no Hold'} for {some(map(str, unread), 5)}: if it is "
-        text += "imported there, other resources may be deleted before it refuses. "
-        known = f"The janitor makes the hold of a new import ({_JANITOR})" if hold else "Add Hold"
-        yield StackFinding(Verdict.UNKNOWN, f"{text}{known}.")
+    """What the holds of an Export's places in other accounts protect."""
+    holds = stored.holds.get(stored.hold(logical_id), ())
+    for at in stored.locations(logical_id):
+        if at.site.account and _is_held(at, holds):
+            text = f"{logical_id} is held for {at.scope.consumer} in {at.site}: while something is imported there, "
+            text += f"nothing is deleted. After that, the janitor removes the hold {_JANITOR}."
+            yield StackFinding(Verdict.ACCEPTED, text)
 
 
-def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[StackFinding]:
+def left_behind(exports: Collection[str], stored: StoredStack) -> Iterator[str]:
     """What is imported from Exports that were retained when they left the template: the index still has them."""
     for logical_id in sorted(stored.index.keys() - set(exports)):
         if found := stored.importers(logical_id):
             who, use = some(map(stack_text, found), 5), "imports" if len(found) == 1 else "import"
             text = f"{logical_id} is no longer in the template, and {who} {use} its values: nothing protects what they "
-            text += "refer to. Add it again with its logical ID and its properties."
-            yield StackFinding(*stored.lost(found, text))
+            yield f"{text}refer to. Add it again with its logical ID and its properties."
 
 
 def _is_held(at: Location, holds: Collection[HoldParameter]) -> bool:
-    """Whether a place in another account has a hold: an import there makes none itself."""
+    """Whether a place in another account has a hold, which is for all that is imported there."""
     return at.place in [(each.account, each.region, each.label) for each in holds]
 
 

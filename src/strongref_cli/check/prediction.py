@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.protocol.phases import Phase
-from strongref.refusals import ExportsKeptError, InUse
+from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
 from strongref_cli.check.comparison import Comparison, because, origins
 from strongref_cli.check.deletion import unclear_or_retained
 from strongref_cli.check.exports_in_use import hold_missing, left_behind, outputs_refused, unheld
-from strongref_cli.check.report import (
-    ChangeKind,
-    ExportPrediction,
-    StackFinding,
-    StackReport,
-    ValueChange,
-    Verdict,
-    worst,
-)
+from strongref_cli.check.report import ChangeKind, ExportPrediction, StackFinding, StackReport, ValueChange, Verdict
 from strongref_cli.check.simulation import Outcome, Simulation
+from strongref_cli.check.unread import at_worst
 from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import reason_of
 
@@ -37,7 +30,11 @@ def predict(
 
     `changing` has the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
     """
-    simulation = Simulation(stack, comparison, stored, changing)
+    return at_worst(stack, comparison, stored, lambda found: _predict(Simulation(stack, comparison, found, changing)))
+
+
+def _predict(simulation: Simulation) -> StackReport:
+    stack, comparison, stored = simulation.stack, simulation.comparison, simulation.stored
     old, new = comparison.old.exports, comparison.new.exports
     runs = simulation.runs()
     exports = [_published(simulation, each, [run[each] for run in runs if each in run]) for each in new]
@@ -50,9 +47,8 @@ def predict(
         findings += hold_missing(comparison, each, str(simulation.wanted[each].best.get("Hold", "")))
         findings += _propagated(simulation, each, [run[each] for run in runs if each in run])
     for each in dict.fromkeys([*old, *new]):
-        findings += [*unheld(each, simulation.stored), *_missing(each, simulation.stored)]
-    left = left_behind({*old, *new}, simulation.stored)
-    findings += [StackFinding(Verdict.ACCEPTED, each.text) for each in left]
+        findings += [*unheld(each, stored), *_missing(each, stored)]
+    findings += [StackFinding(Verdict.ACCEPTED, text) for text in left_behind({*old, *new}, stored)]
     return StackReport(stack.name, stack.region, tuple(exports), tuple(findings))
 
 
@@ -77,25 +73,17 @@ def _published(simulation: Simulation, logical_id: str, outcomes: Sequence[Outco
     likely = next((each for each in outcomes if not each.refusal), outcomes[0])
     changes = tuple(_changes(simulation, logical_id, likely))
     verdict, reasons = _refused(simulation, logical_id, outcomes)
-    if verdict is not Verdict.REFUSED:
-        behind, gone = _behind(simulation, logical_id, changes)
-        reasons = reasons if worst(verdict, behind) is verdict else (*gone, *reasons)
-        doubts = simulation.stored.doubts(logical_id)
-        verdict, reasons = worst(verdict, behind, *(Verdict.UNKNOWN for _ in doubts)), (*reasons, *doubts)
+    if verdict is not Verdict.REFUSED and (gone := tuple(_behind(simulation, logical_id, changes))):
+        verdict, reasons = Verdict.LOST, (*gone, *reasons)
     return ExportPrediction(logical_id, verdict, reasons, changes)
 
 
-def _behind(
-    simulation: Simulation, logical_id: str, changes: Collection[ValueChange]
-) -> tuple[Verdict, tuple[str, ...]]:
+def _behind(simulation: Simulation, logical_id: str, changes: Collection[ValueChange]) -> Iterator[str]:
     """What CloudFormation deletes although an imported value goes on naming it: its new expression is another one."""
-    found: list[tuple[Verdict, str]] = []
     for change in changes:
         if change.kind not in (ChangeKind.CHANGED, ChangeKind.UNKNOWN) and change.importers:
             for each in _deleted(simulation, logical_id, change.key):
-                text = f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
-                found.append(simulation.stored.lost(change.importers, text))
-    return worst(*(verdict for verdict, _ in found)), tuple(text for _, text in found)
+                yield f"{change.name} stays the same, and {each}, which it comes from, is deleted while stacks use it."
 
 
 def _deleted(simulation: Simulation, logical_id: str, key: Key) -> list[str]:
@@ -110,18 +98,22 @@ def _deleted(simulation: Simulation, logical_id: str, key: Key) -> list[str]:
 def _refused(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> tuple[Verdict, tuple[str, ...]]:
     """Whether an Export is refused, and why."""
     unknown = simulation.wanted[logical_id].unknown
-    refused = [each for each in outcomes if each.refusal]
-    refusals = list(dict.fromkeys(str(each.refusal) for each in refused))
+    refusals = list(dict.fromkeys(str(each.refusal) for each in outcomes if each.refusal))
     if not refusals:
         return Verdict.ACCEPTED, ()
-    if len(refused) < len(outcomes):
-        whys = simulation.stored.whys({user for each in refused for user in each.users})
-        text = f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}"
-        return Verdict.UNKNOWN, (text, *([whys] if whys else []))
-    text = "unknown: only stacks that are updated with it import it. Refused if they are not first: "
-    if doubt := simulation.doubt(refused, text):
-        return Verdict.UNKNOWN, (f"{doubt}{refusals[0]}",)
+    if not all(each.refusal for each in outcomes):
+        return Verdict.UNKNOWN, (f"unknown: {_why(unknown)}. Refused if that is so: {refusals[-1]}",)
+    if all(_is_in_use_by(simulation.changing, each) for each in outcomes):
+        text = "unknown: only stacks that are updated with it import it. Refused if they are not first: "
+        return Verdict.UNKNOWN, (f"{text}{refusals[0]}",)
     return Verdict.REFUSED, (refusals[0], *([f"More is unknown: {_why(unknown)}."] if unknown else []))
+
+
+def _is_in_use_by(stacks: Collection[str], outcome: Outcome) -> bool:
+    """Whether an Export is refused only because of values that these stacks import."""
+    refusal = outcome.refusal
+    in_use = refusal.in_use if isinstance(refusal, ExportsInUseError) else ()
+    return bool(in_use) and all(set(each.importers).issubset(stacks) for each in in_use)
 
 
 def _undecided(simulation: Simulation, logical_id: str) -> str:
@@ -150,7 +142,7 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
     published: dict[Key, list[str]] = {}
     for place in outcome.places:
         for key in place.wanted:
-            published.setdefault(key, []).append(str(place.at))
+            published.setdefault(key, []).append(f"{place.at.site} for {place.at.scope.consumer}")
     for place in outcome.places:
         exports = stored.at(logical_id, place.at).exports
         recorded, others = exports.recorded, exports.recorded_by_others
@@ -163,7 +155,7 @@ def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Itera
                 kind = ChangeKind.ADDED
             elif unknown := reason_of(wanted.unknown, key):
                 kind, cause = ChangeKind.UNKNOWN, unknown
-            elif recorded[key] != place.wanted[key] or reason_of(wanted.changed, key):  # The latter is not read, then.
+            elif recorded[key] != place.wanted[key]:
                 kind, cause = ChangeKind.CHANGED, reason_of(wanted.changed, key)
             yield stored.change(kind, logical_id, place.at, key, cause)
 
@@ -188,14 +180,11 @@ def _removed(simulation: Simulation, logical_id: str, runs: Sequence[Mapping[str
         # Another Export goes on with its values, if that is not refused.
         taken = [stored.change(ChangeKind.UNCHANGED, logical_id, *each) for each in recorded if each not in going]
         refused = any(outcome.refusal for run in runs for outcome in run.values())
-        verdict, behind = _behind(simulation, logical_id, () if refused else taken)
-        doubts = stored.doubts(logical_id)
-        verdict = worst(verdict, *(Verdict.UNKNOWN for _ in doubts))
-        return ExportPrediction(logical_id, verdict, (*behind, *doubts), changes)
+        behind = () if refused else tuple(_behind(simulation, logical_id, taken))
+        return ExportPrediction(logical_id, Verdict.LOST if behind else Verdict.ACCEPTED, behind, changes)
     text = str(ExportsKeptError([InUse(key, "kept", importers) for (_, key), importers in kept.items()]))
     text = f"{logical_id} is removed in the cleanup, where nothing can be refused. {text}"
-    verdict, text = stored.lost({each for importers in kept.values() for each in importers}, text)
-    return ExportPrediction(logical_id, verdict, (text, *gone), changes)
+    return ExportPrediction(logical_id, Verdict.LOST, (text, *gone), changes)
 
 
 def _propagated(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> Iterator[StackFinding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -98,6 +98,7 @@ class StackReader:
         self._exported: Memo[str, frozenset[str]] = Memo()
         self._inspector = TagInspector(self._ports.stacks)
         self._stores: Memo[Site, Store] = Memo()
+        self._listed: Memo[str, tuple[str, ...]] = Memo()
         self._installed: Memo[str, bool] = Memo()
         self._tags: Memo[tuple[str, Location], Mapping[Key, ValueTags]] = Memo()
 
@@ -198,12 +199,13 @@ class StackReader:
         # Hold stacks are known by their parameters: the others import an export themselves.
         hold_stacks = {hold_stack_name(each.account, each.label, each.hash) for each in chain(*holds.values())}
         users = {each: tuple(user for user in self.users(each) if user not in hold_stacks) for each in exports}
-        listed = self._export_accounts if any(at.site.account for _, at in scopes) else ()
+        listed: tuple[str, ...] | AwsCallError = ()
+        try:
+            if any(at.site.account for _, at in scopes):
+                listed = self._listed.get("", partial(export_accounts, self._session, self.region))
+        except AwsCallError as error:
+            listed = error
         return StoredStack(index, scopes, holds, users, listed)
-
-    @cached_property
-    def _export_accounts(self) -> tuple[str, ...] | None:
-        return export_accounts(self._session, self.region)
 
     def importable(self, stack: DeployedStack, logical_id: str, request: ImportRequest) -> Mapping[Key, Value]:
         """The values that an Import of a stack would get; raises what the importer would."""

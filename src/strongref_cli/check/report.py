@@ -25,10 +25,6 @@ class Verdict(StrEnum):
     REFUSED = "refused"
 
 
-def worst(*verdicts: Verdict) -> Verdict:
-    return max(verdicts, key=list(Verdict).index, default=Verdict.ACCEPTED)
-
-
 class ChangeKind(StrEnum):
     """What would become of one exported value."""
 
@@ -103,7 +99,7 @@ class StackReport:
         if self.in_cleanup:
             return Verdict.ACCEPTED
         parts: list[ImportPrediction | StackReport | StackFinding] = [*self.resources, *self.nested, *self.findings]
-        return worst(*(each.verdict for each in parts))
+        return max((each.verdict for each in parts), key=list(Verdict).index, default=Verdict.ACCEPTED)
 
     @property
     def resources(self) -> tuple[ImportPrediction, ...]:

@@ -20,9 +20,8 @@ from strongref.protocol.plan import Delete, ExportPlan, refusal_of
 from strongref.protocol.planner import keys_to_inspect, plan_export
 from strongref.protocol.snapshot import Destination
 from strongref.protocol.stored_exports import ExportIdentity, physical_id
-from strongref.refusals import ExportsInUseError, OutOfReachError
+from strongref.refusals import OutOfReachError
 from strongref_cli.check.stored import Location, StoredScope, StoredStack
-from strongref_cli.check.unread import with_unread
 from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, former_export, wanted_export
 
@@ -57,12 +56,6 @@ class Outcome:
     places: tuple[PlacePlan, ...] = ()
     refusal: StrongRefError | None = None
 
-    @property
-    def users(self) -> frozenset[str]:
-        """Who imports what it is refused for; empty if there is another reason."""
-        in_use = self.refusal.in_use if isinstance(self.refusal, ExportsInUseError) else ()
-        return frozenset(importer for each in in_use for importer in each.importers)
-
 
 @dataclass
 class Simulation:
@@ -72,9 +65,6 @@ class Simulation:
     comparison: Comparison
     stored: StoredStack
     changing: Collection[str] = ()  # the ARNs of the other stacks that the same operation updates, or deletes
-
-    def __post_init__(self) -> None:
-        self.stored = with_unread(self.stack, self.comparison, self.stored)
 
     @cached_property
     def wanted(self) -> Mapping[str, WantedExport]:
@@ -94,17 +84,6 @@ class Simulation:
         """What the deletion of an Export does, after others have been updated."""
         places = [Destination(*at, {}) for at in self.stored.locations(logical_id)]
         return self._outcome(logical_id, places, phase, done or {})
-
-    def doubt(self, refused: Sequence[Outcome], otherwise: str) -> str:
-        """Why nobody knows whether outcomes are refused that are; empty if they certainly are.
-
-        `otherwise` is the reason if only stacks of the same operation import.
-        """
-        users = {user for each in refused for user in each.users}
-        if not all(each.users for each in refused) or not users <= {*self.changing, *self.stored.unread}:
-            return ""
-        whys = self.stored.whys(users)
-        return f"unknown: {whys} Refused if it is imported there: " if whys else otherwise
 
     def hold(self, version: StackVersion, logical_id: str) -> str:
         """The attribute `Hold` of an Export: what its property says, or said before it was removed."""
@@ -156,7 +135,7 @@ class Simulation:
         except BadRequestError as refused:
             return Outcome(refusal=refused)
         phase = Phase.CREATE if self.given(self.comparison.old, logical_id) is None else Phase.UPDATE
-        known = {Location(each.site, each.scope) for each in event.destinations}
+        known = {(each.site, each.scope) for each in event.destinations}
         # If its old properties cannot be understood, it publishes where it has a record.
         others = self.stored.locations(logical_id) if phase is Phase.UPDATE and not event.former else []
         elsewhere = [Destination(*at, {}) for at in others if at not in known]
@@ -182,13 +161,13 @@ class Simulation:
         places = []
         for each in destinations:
             at, wanted = Location(each.site, each.scope), each.wanted
-            if phase is not Phase.CLEANUP and (error := self._not_listed(at)):
-                if wanted:
-                    return Outcome(refusal=error)
-                if may_pass_over(phase, each, self.stored.index.get(logical_id, IndexEntry(str(self.stack)))):
+            if phase is not Phase.CLEANUP and (denied := self._not_listed(at)):
+                if wanted or denied is self.stored.listed:
+                    return Outcome(refusal=denied)
+                if may_pass_over(phase, each, self.stored.index.get(logical_id, IndexEntry(""))):
                     continue
                 home = self.stack.name, self.stack.region
-                return Outcome(refusal=OutOfReachError(at.site.region, *home, error, account=at.site.account))
+                return Outcome(refusal=OutOfReachError(at.site.region, *home, denied, account=at.site.account))
             scope = self._stored(logical_id, at, done)
             if scope.problem:
                 return Outcome(refusal=scope.problem)
@@ -200,12 +179,13 @@ class Simulation:
             places.append(PlacePlan(at, wanted, plan))
         return Outcome(tuple(places), refusal_of([each.plan for each in places]))
 
-    def _not_listed(self, at: Location) -> AccountNotListedError | None:
-        """Why the installation does not write to a place; None if it does, or may."""
+    def _not_listed(self, at: Location) -> StrongRefError | None:
+        """Why the installation does not write to a place in another account, or may not; None if it does."""
         (region, account), listed = at.site, self.stored.listed
-        if not account or listed is None or account in listed:
-            return None
-        return AccountNotListedError("AssumeRole", ACCESS_DENIED, "", region, account=account, listed=listed)
+        if not account or isinstance(listed, StrongRefError):
+            return listed if account and isinstance(listed, StrongRefError) else None
+        denied = AccountNotListedError("AssumeRole", ACCESS_DENIED, "", region, account=account, listed=listed)
+        return None if account in listed else denied
 
     def _stored(self, logical_id: str, at: Location, done: Mapping[str, Outcome]) -> StoredScope:
         """What is stored in a place once the Exports before this one have been updated."""

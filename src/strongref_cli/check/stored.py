@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,8 +11,7 @@ from strongref.contract.index import Place
 from strongref.contract.names import SHARED, ExportScope, Key, Producer, Site, StackArn
 from strongref.protocol.plan import Create, Delete, ExportPlan, Overwrite, TakeOwnership, WriteRecord
 from strongref.protocol.stored_exports import StoredExports, ValueTags
-from strongref.text import some
-from strongref_cli.check.report import ChangeKind, ValueChange, Verdict
+from strongref_cli.check.report import ChangeKind, ValueChange
 from strongref_cli.check.unknown import sources_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from strongref.errors import StrongRefError
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.version import StackVersion
-    from strongref_toolkit.errors import NoWayInError
+    from strongref_toolkit.errors import AwsCallError, NoWayInError
 
 
 class Location(NamedTuple):
@@ -39,9 +38,6 @@ class Location(NamedTuple):
     def place(self) -> Place:
         return Place(self.site.account or self.scope.producer.account, self.site.region, self.scope.consumer)
 
-    def __str__(self) -> str:
-        return f"{self.site} for {self.scope.consumer}"
-
 
 @dataclass(frozen=True, slots=True)
 class StoredScope:
@@ -50,12 +46,7 @@ class StoredScope:
     exports: StoredExports
     tags: Mapping[Key, ValueTags] = field(default_factory=dict)  # of all stored values
     problem: StrongRefError | None = None  # why the Export cannot go on there, whatever it wants
-    unread: NoWayInError | None = None  # why nobody knows what is there, in another account; see `with_unread`
-
-    @property
-    def importer(self) -> str:
-        """Stands for all that may import there, if it is not read."""
-        return f"{self.unread.account} (not read)" if self.unread else ""
+    unread: NoWayInError | None = None  # why nobody knows what is there, in another account; see `at_worst`
 
     def after(self, plan: ExportPlan) -> StoredScope:
         """What is stored after the plan of another Export of the stack is carried out."""
@@ -85,8 +76,8 @@ class StoredStack:
     holds: Mapping[str, tuple[HoldParameter, ...]] = field(default_factory=dict)  # by the CloudFormation export
     # the names of the stacks that import a CloudFormation export themselves, with `Fn::ImportValue`
     users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # the installation's `ExportAccounts`, read if they matter; None if it cannot be described
-    listed: tuple[str, ...] | None = ()
+    # the installation's `ExportAccounts`, read if they matter; why not, if its stack cannot be described
+    listed: tuple[str, ...] | AwsCallError = ()
 
     def at(self, logical_id: str, location: Location) -> StoredScope:
         return self.scopes.get((logical_id, location), NOTHING_STORED)
@@ -96,42 +87,10 @@ class StoredStack:
         return [at for (each, at), found in self.scopes.items() if each == logical_id and found.exports.own]
 
     def importers(self, logical_id: str, only: Location | None = None) -> tuple[str, ...]:
-        """The ARNs of those who import something that an Export publishes, in all places or in one; and `unread`."""
-        recorded = [each for each in self.recorded_in_places(logical_id) if only in (None, each[0])]
+        """The ARNs of those who import something that an Export publishes, in all places or in one."""
+        recorded = (each for each in self.recorded_in_places(logical_id) if only in (None, each[0]))
         found = (self.at(logical_id, at).tags.get(key) for at, key in recorded)
-        unread = {self.at(logical_id, at).importer for at in self.abroad(logical_id) if only in (None, at)} - {""}
-        return tuple(sorted({arn for tags in found if tags for arn in tags.importers} | unread))
-
-    @property
-    def unread(self) -> dict[str, str]:
-        """Why accounts are not read and what to do, by the importers that stand for them."""
-        return {each.importer: str(each.unread) for each in self.scopes.values() if each.unread}
-
-    def whys(self, importers: Collection[str]) -> str:
-        """Why those of these importers are not known that are not read; empty if there are none."""
-        return " ".join(sorted({why for each, why in self.unread.items() if each in importers}))
-
-    def lost(self, importers: Collection[str], text: str) -> tuple[Verdict, str]:
-        """What importers lose, which is unknown if nobody knows whether there are any."""
-        if importers and self.unread.keys() >= set(importers):
-            return Verdict.UNKNOWN, f"unknown: {self.whys(importers)} If it is imported there: {text}"
-        return Verdict.LOST, text
-
-    def abroad(self, logical_id: str) -> list[Location]:
-        """Where an Export has published in other accounts, as far as anybody knows."""
-        places = [(at, found) for (each, at), found in self.scopes.items() if each == logical_id and at.site.account]
-        return [at for at, found in places if found.exports.own or found.unread]
-
-    def doubts(self, logical_id: str) -> list[str]:
-        """Why nobody knows whether an Export is refused: it writes to other accounts."""
-        places = [(at, found) for (each, at), found in self.scopes.items() if each == logical_id and at.site.account]
-        hidden = {str(found.unread) for _, found in places if found.unread and found.exports.own is None}
-        texts = [f"unknown: {why} What is published there, and imported, is not known." for why in sorted(hidden)]
-        if places and self.listed is None:
-            accounts = some(sorted({at.site.account for at, _ in places}), 5)
-            text = "unknown: the installation's stack cannot be described, and has to have "
-            texts.append(f"{text}{accounts} in ExportAccounts. Allow cloudformation:DescribeStacks and ListExports.")
-        return texts
+        return tuple(sorted({arn for tags in found if tags for arn in tags.importers}))
 
     def recorded_in_places(self, logical_id: str) -> list[tuple[Location, Key]]:
         places = {at: self.at(logical_id, at).exports.recorded for at in self.locations(logical_id)}

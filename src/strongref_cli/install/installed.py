@@ -101,12 +101,9 @@ def settings(session: ToolSession) -> Settings:
     return lambda region, name: from_environment(region, name) or known.get((region, name), partial(ask, region, name))
 
 
-def export_accounts(session: ToolSession, region: str) -> tuple[str, ...] | None:
-    """The other accounts that a region's installation exports to; None if its stack cannot be described."""
-    try:
-        return tuple(filter(None, _parameter(session, region, "ExportAccounts").split(",")))
-    except AwsCallError:
-        return None
+def export_accounts(session: ToolSession, region: str) -> tuple[str, ...]:
+    """The other accounts that a region's installation exports to; raises `AwsCallError` if that cannot be read."""
+    return tuple(filter(None, _parameter(session, region, "ExportAccounts").split(",")))
 
 
 def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:

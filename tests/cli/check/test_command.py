@@ -16,7 +16,7 @@ from moto.cloudformation.models import cloudformation_backends
 import strongref_cli as cli
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
-from strongref.contract.index import Place, encode_place, index_name, path_of
+from strongref.contract.index import FORGOTTEN, Place, encode_place, index_name, path_of
 from strongref.contract.names import claim_tag
 from strongref.contract.requests import IMPORTER
 from strongref.runtime.wiring import exporter, importer
@@ -704,7 +704,8 @@ def abroad(aws: None) -> None:
     role = boto3.client("sts", EU).assume_role(RoleArn=ROLE.replace("ACCOUNT", OTHER), RoleSessionName="test")
     key, secret, token = (role["Credentials"][each] for each in ("AccessKeyId", "SecretAccessKey", "SessionToken"))
     there = boto3.Session(key, secret, token).client("ssm", US)
-    claim: TagTypeDef = {"Key": claim_tag("1"), "Value": f"arn:aws:cloudformation:{US}:{OTHER}:stack/site/1"}
+    # No such stack exists, which only matters in the own account.
+    claim: TagTypeDef = {"Key": claim_tag("1"), "Value": f"arn:aws:cloudformation:{US}:{ACCOUNT}:stack/site/1"}
     for each in _below(own, "/strongref"):
         tags = own.list_tags_for_resource(ResourceType="Parameter", ResourceId=each["Name"])["TagList"]
         tags += [claim] if each["Name"].endswith("/Bucket") else []
@@ -725,7 +726,7 @@ def test_what_is_imported_in_another_account_is_read_with_a_role(check: Check) -
     status, shown = check(exporting_there("another"), "--role", ROLE, "--output", "json")
     (export,) = _only(shown)["exports"]
     assert (status, export["verdict"]) == (1, "refused")
-    assert f"Bucket cannot be changed: it is imported by stack site (us-east-1, {OTHER})." in export["reasons"][0]
+    assert f"Bucket cannot be changed: it is imported by stack site (us-east-1, {ACCOUNT})." in export["reasons"][0]
     changed = next(each for each in export["changes"] if each["key"] == "Bucket")
     assert (changed["account"], changed["region"], changed["importers"][0]["name"]) == (OTHER, US, "site")
     status, shown = check(exporting_there(), "--role", ROLE, "--strict")
@@ -784,4 +785,33 @@ def test_the_installation_is_asked_for_the_accounts_that_it_exports_to(
     assert (status, "Exports: accepted" in shown, asked) == (0, True, [])
     status, shown = check(exporting_there(), "--strict", "--new", stack="new")
     assert (status, asked) == (1, ["DescribeStacks"])
-    assert f"the installation's stack cannot be described, and has to have {OTHER} in ExportAccounts." in shown
+    assert "unknown: The installation's ExportAccounts are not read. At worst: DescribeStacks of " in shown
+
+
+@pytest.mark.usefixtures("abroad")
+def test_whether_strongref_is_installed_in_another_account_is_not_asked_of_the_own_one(check: Check) -> None:
+    given = exporting_there()
+    given["Resources"]["Exports"]["Properties"] |= {"Region": "ap-south-1", "Account": [ACCOUNT, OTHER]}
+    assert "strongref is not installed in ap-south-1" in check(given, stack="new")[1]
+    given["Resources"]["Exports"]["Properties"] |= {"Account": OTHER}
+    status, shown = check(given, "--strict", "--new", stack="new")
+    assert (status, "is not installed" in shown) == (0, False)
+
+
+@pytest.mark.usefixtures("abroad")
+def test_a_place_that_a_person_gave_up_has_nothing_if_it_cannot_be_read_either(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a role, nobody has tried: the function may still reach it, and then the mark does not count."""
+    place = f"{index_name('network', 'Exports')}{path_of(Place(OTHER, US, 'web'))}"
+    found = boto3.client("ssm", EU).get_parameter(Name=place)["Parameter"]["Value"]
+    boto3.client("ssm", EU).put_parameter(Name=f"{place}/{FORGOTTEN}", Value=found, Type="String")
+
+    def denied(_: object, action: str, __: object) -> None:
+        if action == "AssumeRole":
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": "Not allowed"}}, action)
+
+    assert check(None, "--delete", "network", "--strict", "--role", ROLE)[0] == 1
+    intercept(monkeypatch, denied)
+    assert check(None, "--delete", "network", "--strict")[0] == 1
+    assert check(None, "--delete", "network", "--strict", "--role", ROLE)[0] == 0

@@ -14,8 +14,8 @@ from strongref_cli.check.deletion import predict_deletion
 from strongref_cli.check.report import ChangeKind, Verdict
 from strongref_cli.check.stored import StoredScope, StoredStack, locations_of
 from strongref_cli.check.updates import ResourceChange
-from strongref_toolkit.errors import NoWayInError
-from tests.support.builders import ACCOUNT, NETWORK, ours, stack_arn, values
+from strongref_toolkit.errors import AwsCallError, NoWayInError
+from tests.support.builders import ACCOUNT, NETWORK, WEB, ours, stack_arn, values
 from tests.support.checks import (
     EU,
     STACK,
@@ -206,7 +206,7 @@ def test_what_a_retained_export_has_left_behind_there_may_be_imported() -> None:
     assert update(given, given, unread()).verdict is Verdict.ACCEPTED
     again = update(given, template(Bucket=bucket(), **network({"A": "1"})["Resources"]), unread())
     assert again.verdict is Verdict.UNKNOWN
-    assert "What is published there, and imported, is not known." in reasons(again)
+    assert "values-not-read cannot be dropped" in reasons(again)
 
 
 def test_what_was_deployed_may_be_unknown() -> None:
@@ -214,7 +214,18 @@ def test_what_was_deployed_may_be_unknown() -> None:
     old["Conditions"] = {"IsOn": {"Fn::Equals": [{"Fn::GetStackOutput": "x"}, "on"]}}
     report = update(old, network({"A": "1"}), unread())
     assert report.verdict is Verdict.UNKNOWN
-    assert predict_deletion(STACK, version(old), unread()).verdict is Verdict.UNKNOWN
+    without_index = replace(unread(), index={})
+    for found in (unread(), without_index):
+        assert predict_deletion(STACK, version(old), found).verdict is Verdict.UNKNOWN
+
+
+def test_what_is_lost_here_is_lost_whatever_is_imported_there() -> None:
+    old = template(Bucket=bucket("one"), **network({"A": REF, "B": "1"}, ACCOUNT, B)["Resources"])
+    here = stored(values(A="one", B="1"), {"A": (WEB,)})
+    both = replace(unread(), scopes={**here.scopes, ("Exports", THERE): _unread()})
+    report = update(old, network({"A": "one"}, ACCOUNT, B), both)
+    assert report.verdict is Verdict.LOST
+    assert "B cannot be dropped" in report.exports[0].reasons[-1]
 
 
 @pytest.mark.parametrize(("value", "verdict"), [("1", Verdict.ACCEPTED), ("2", Verdict.REFUSED)])
@@ -233,36 +244,28 @@ def test_the_hold_of_a_place_has_cloudformation_refuse_and_is_said_to() -> None:
     (refused,) = texts(report, Verdict.REFUSED)
     assert f"it is in use by strongref-hold-… for web (us-east-1, {B}). Nothing is changed then." in refused
     assert refused.endswith(
-        "Remove the property Hold first, and wait for the janitor (15 minutes at most; strongref doctor --fix does it "
-        "at once). Remove the output after that."
+        "The janitor removes holds for other accounts within 15 minutes, strongref doctor --fix at once. Remove the "
+        "output after that."
     )
     deleted = predict_deletion(STACK, version(old), found)
     assert deleted.verdict is Verdict.REFUSED
     (note,) = texts(deleted, Verdict.ACCEPTED)
-    assert note.startswith(f"Exports is held for us-east-1 of account {B} for web: until nothing is imported there,")
+    assert note.startswith(f"Exports is held for web in us-east-1 of account {B}: while something is imported there,")
     assert texts(deleted, Verdict.UNKNOWN) == []
 
 
-def test_holds_of_imports_and_of_places_have_ways_out_of_their_own() -> None:
-    old = template(hold_output(), **network({"A": "1"}, Hold="network-Exports")["Resources"])
-    found = unread(hold="network-Exports", holds=(HELD, held_by("web")))
-    (refused,) = texts(update(old, template(Bucket=bucket()), found), Verdict.REFUSED)
-    assert "deploy the importers with another Revision of their Imports and wait for the janitor" in refused
-
-
-@pytest.mark.parametrize(
-    ("hold", "text"),
-    [("network-Exports", "Exports has no hold for us-east-1 of"), ("", "Exports names no Hold for us-east-1 of")],
-)
-def test_a_deletion_says_what_nobody_knows_without_a_hold(hold: str, text: str) -> None:
+@pytest.mark.parametrize("hold", ["network-Exports", ""])
+def test_a_deletion_says_what_nobody_knows_without_a_hold(hold: str) -> None:
     given = network({"A": "1"}, **({"Hold": hold} if hold else {}))["Resources"]
-    old = template(hold_output() if hold else {}, **given)
-    others = (held_by("web"), held_by("web", EU, B), held_by("site", account=B), held_by("web", account=C))
-    report = predict_deletion(STACK, version(old), replace(unread(hold=hold), holds={"": others}))
+    old = template(hold_output() if hold else {}, Bucket=bucket(), **given)
+    report = predict_deletion(STACK, version(old), unread(hold=hold))
     assert report.verdict is Verdict.UNKNOWN
     (finding,) = texts(report, Verdict.UNKNOWN)
-    assert finding.startswith(f"{text} account {B} for web: if it is imported there, other resources may be deleted")
-    assert ("15 minutes" in finding) is bool(hold)
+    assert "At worst: CloudFormation deletes Bucket before or while Exports refuses" in finding
+    assert ("Add Hold" in finding) is (not hold)
+    notes = [f"Exports has Hold, but '{NOT_READ}' is unheld. The janitor makes holds for other accounts within 15"]
+    shown = texts(report, Verdict.ACCEPTED)
+    assert [each.startswith(note) for each, note in zip(shown, notes, strict=False)] == [True] * bool(hold)
 
 
 @pytest.mark.parametrize(("holds", "unheld"), [((HELD,), False), ((), True), ((held_by("site", account=B),), True)])
@@ -270,11 +273,11 @@ def test_an_import_there_is_held_with_its_place(holds: tuple[HoldParameter, ...]
     given = template(hold_output(), **network({"A": "1"}, Hold="network-Exports")["Resources"])
     found = stored(values(A="1"), {"A": (SITE,)}, places=(THERE,), hold="network-Exports", holds=holds)
     notes = texts(update(given, given, replace(found, listed=(B,))), Verdict.ACCEPTED)
-    text = f"Exports has Hold, but stack site (us-east-1, {B}) is unheld. The janitor makes their hold (15 minutes"
+    text = f"Exports has Hold, but stack site (us-east-1, {B}) is unheld. The janitor makes holds for other"
     assert [each.startswith(text) for each in notes] == [True] * unheld
 
 
-def refusing(listed: tuple[str, ...] | None, found: StoredStack | None = None) -> StoredStack:
+def refusing(listed: tuple[str, ...] | AwsCallError, found: StoredStack | None = None) -> StoredStack:
     return replace(found or stored(values(A="1"), places=(THERE,)), listed=listed)
 
 
@@ -301,19 +304,25 @@ def test_a_place_that_is_left_must_be_listed_too_unless_a_person_gave_it_up() ->
         assert update(old, new, replace(found, index={"Exports": forgotten})).verdict is Verdict.ACCEPTED
     deleted = predict_deletion(STACK, version(old), found)
     assert (deleted.verdict, "cannot be reached" in reasons(deleted)) == (Verdict.REFUSED, True)
+    claimed = replace(stored(values(A="1"), {"A": (SITE,)}, places=(THERE,)), listed=(C,))
+    assert update(old, template(Bucket=bucket()), claimed).verdict is Verdict.LOST
 
 
 def test_an_installation_that_cannot_be_described_is_neither_refused_nor_accepted() -> None:
-    text = f"unknown: the installation's stack cannot be described, and has to have {B} in ExportAccounts."
-    old, found = network({"A": "1"}), refusing(None)
+    denied = AwsCallError("DescribeStacks", "strongref", EU, "AccessDenied")
+    text = "unknown: The installation's ExportAccounts are not read. At worst: DescribeStacks of strongref in"
+    old, found = network({"A": "1"}), refusing(denied)
     for report in (
-        update(None, old, replace(StoredStack(scopes={("Exports", THERE): _unread()}), listed=None)),
+        update(None, old, replace(StoredStack(scopes={("Exports", THERE): _unread()}), listed=denied)),
+        update(old, network({"A": "2"}), replace(unread(), listed=denied)),
         update(old, network({"A": "2"}), found),
         predict_deletion(STACK, version(old), found),
     ):
         assert report.verdict is Verdict.UNKNOWN
         assert text in reasons(report)
-    own = replace(stored(values(A="1")), listed=None)
+    both = update(old, network({"A": "2"}), replace(unread(), listed=denied))
+    assert (ROLE in reasons(both), kinds(both)) == (True, {("A", B): ChangeKind.CHANGED})
+    own = replace(stored(values(A="1")), listed=denied)
     assert update(network({"A": "1"}, ACCOUNT), network({"A": "2"}, ACCOUNT), own).verdict is Verdict.ACCEPTED
     assert update(old, old, found).verdict is Verdict.ACCEPTED  # It is not called.
 
@@ -335,7 +344,9 @@ def test_an_account_that_only_cloudformation_knows_is_that_of_the_index_if_it_st
 
 def test_an_update_of_what_was_refused_finds_what_is_published_there() -> None:
     """The old properties cannot be understood; the record says where, in whichever account."""
-    old = network({"A": "1"}, OnChange="never")
-    claimed = replace(stored(values(A="1"), {"A": (SITE,)}, places=(THERE,)), listed=(B, C))
-    assert update(old, network({"A": "1"}, C), claimed).verdict is Verdict.REFUSED
-    assert update(old, network({"A": "1"}, C), unread()).verdict is Verdict.UNKNOWN
+    for wrong in ({"OnChange": "never"}, {"Region": "nowhere"}):
+        old = network({"A": "1"}, **wrong)
+        for place, account in ((THERE, C), (at(), B)):  # The latter is in the same region.
+            claimed = replace(stored(values(A="1"), {"A": (SITE,)}, places=(place,)), listed=(B, C))
+            assert update(old, network({"A": "1"}, account), claimed).verdict is Verdict.REFUSED
+        assert update(old, network({"A": "1"}, C), unread()).verdict is Verdict.UNKNOWN
