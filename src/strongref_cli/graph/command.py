@@ -112,10 +112,7 @@ def _chain(cycle: Cycle) -> str:
 
 
 def as_script(order: Order, graph: Graph, account: str) -> str:
-    """Commands that deploy the outdated importers, in their order. The files are guesses: their owners have them.
-
-    Those for stacks of another account than this are comments: here, they would deploy stacks of the same names.
-    """
+    """Commands that deploy the outdated importers, in their order. The files are guesses: their owners have them."""
     return "".join(f"{line}\n" for line in _script_lines(order, graph, account))
 
 
@@ -131,6 +128,7 @@ def _script_lines(order: Order, graph: Graph, account: str) -> Iterator[str]:
             yield f"\n# Wave {number}: {participant_text(who)} has an earlier {some(sorted(late[who]), 5)}"
             if who.kind == "stack":
                 name, file = shlex.quote(who.name), shlex.quote(f"{who.name}.yaml")
+                # Here, the command for another account would deploy a stack of the same name.
                 deploy = "aws" if who.account == account else f"# In account {who.account}: aws"
                 yield f"{deploy} cloudformation deploy --region {who.region} --stack-name {name} --template-file {file}"
             else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.text import attribute_name, some
 from strongref_cli.overview.errors import no_such_filter
-from strongref_cli.overview.exports import ExportedValue, PlaceAbroad, participant, participant_of
+from strongref_cli.overview.exports import ExportedValue, PlaceAbroad, participant_of
 from strongref_cli.overview.region_reading import Uses, reading, status, uses_of, where_read
 from strongref_cli.overview.states import STATES, ExportState, ImportState, Protection
 from strongref_cli.overview.texts import (
@@ -23,7 +23,7 @@ from strongref_cli.overview.texts import (
     place_document,
     place_text,
     places_document,
-    short_text,
+    producer_text,
     unread_document,
 )
 from strongref_cli.terminal.output import Result, TextTable, count, show
@@ -54,7 +54,7 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     if args.state:
         values = [value for value in values if args.state in _states(value)]
         places = [each for each in places if each.is_imported and args.state == "imported"]
-    regions_read = list(dict.fromkeys([*regions, *(str(value.site) for value in values)]))
+    regions_read = list(dict.fromkeys([*regions, *(value.where for value in values)]))
     tables = chain(_list_tables(values, _summary(values, regions_read, args), args.as_of), _places_table(places))
     exports = [export_document(value) for value in values]
     unread = unread_document(reader.unread)
@@ -82,8 +82,8 @@ def _states(value: ExportedValue) -> set[str]:
 def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime) -> Iterator[TextTable]:
     rows = [
         (
-            str(value.site),
-            short_text(participant(value.producer), value.region, value.account),
+            value.where,
+            producer_text(value, value),
             attribute_name(value.key),
             value.scope.consumer,
             value.state.value,
@@ -99,18 +99,8 @@ def _list_tables(values: Sequence[ExportedValue], summary: str, as_of: datetime)
 
 def _places_table(places: Sequence[PlaceAbroad], title: str = "Exports to other accounts") -> Iterator[TextTable]:
     if places:
-        rows = [
-            (
-                each.place.account,
-                each.place.region,
-                short_text(participant(each.producer), each.place.region, each.place.account),
-                each.place.consumer,
-                place_text(each),
-            )
-            for each in places
-        ]
-        is_note = not all(each.is_forgotten for each in places)
-        notes = ["Only --role shows what is exported there, and who imports it."] if is_note else []
+        rows = [(*each.place[:2], producer_text(each, each.place), each.place[2], place_text(each)) for each in places]
+        notes = ["Only --role shows what is exported there, and who imports it."]
         yield TextTable(("ACCOUNT", "REGION", "PRODUCER", "CONSUMER", "IMPORTED BY"), rows, title=title, notes=notes)
 
 
@@ -123,7 +113,7 @@ def _summary(values: Sequence[ExportedValue], regions: Sequence[str], args: argp
     by = f" imported by {args.importer}" if args.importer else ""
     counts = Counter(state for value in values for state in _states(value))
     counts.pop(args.state, None)
-    targets = {value.site for value in values}
+    targets = {value.where for value in values}
     where = some(regions, 5) if len(regions) <= 5 else f"{len(targets):,} of {len(regions):,} regions"  # noqa: PLR2004
     parts = [f"{found}{of} to {where}{whom}{by}{such}"]
     late: dict[str, str] = {ImportState.OUTDATED: "with outdated imports", ImportState.STALE: "with stale claims"}
@@ -157,22 +147,11 @@ def _who_tables(uses: Uses, where: str, *, whole: bool) -> list[TextTable]:
     who, longest = uses.participant, max((len(value.claims) for value in uses.exports), default=0)
     most = longest if whole else MOST_IMPORTERS
     exports = [
-        (
-            attribute_name(value.key),
-            str(value.site),
-            value.scope.consumer,
-            value.state.value,
-            importers_text(value, most),
-        )
+        (attribute_name(value.key), value.where, value.scope.consumer, value.state, importers_text(value, most))
         for value in uses.exports
     ]
     imports = [
-        (
-            attribute_name(value.key),
-            short_text(participant(value.producer), who.region, who.account),
-            claim.state,
-            claim.protection,
-        )
+        (attribute_name(value.key), producer_text(value, who), claim.state, claim.protection)
         for value, claim in uses.imports
     ]
     name = participant_text(who)
@@ -193,7 +172,7 @@ def _uses_document(uses: Uses) -> dict[str, Any]:
         **participant_document(uses.participant),
         "exports": [export_document(value) for value in uses.exports],
         "imports": [
-            place_document(value.region, value.scope, value.key, value.site.account)
+            place_document(value.region, value.scope, value.key, value.abroad)
             | {"state": claim.state, "protection": claim.protection}
             for value, claim in uses.imports
         ],

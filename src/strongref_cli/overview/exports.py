@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_of
-from strongref.contract.names import (
-    CLAIM_TAG,
-    PRODUCER_TAG,
-    RESTORED_TAG,
-    BadArnError,
-    ExportScope,
-    Producer,
-    Site,
-    StackArn,
-)
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn
+from strongref.errors import where_text
 from strongref.protocol.published import RecordedExports
 from strongref.text import attribute_name, claimant, cut
 from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
@@ -113,17 +105,18 @@ class Claim:
 class ExportedValue:
     """One exported value in one region."""
 
-    site: Site  # where it is stored
+    region: str  # where it is stored
+    abroad: str  # the account, if it is not the caller's own
     scope: ExportScope
     key: Key
     state: ExportState
     changed: datetime | None  # when its parameter changed last (UTC); None if there is none
     claims: tuple[Claim, ...]
-    account: str  # of the site
+    account: str
 
     @property
-    def region(self) -> str:
-        return self.site.region
+    def where(self) -> str:
+        return where_text(self.region, self.abroad)
 
     @property
     def producer(self) -> Producer:
@@ -146,7 +139,7 @@ def exported_values(
     Homes are those of the caller's `own` account, by default the region's.
     """
     own = own or stored.account
-    site = Site(stored.region, "" if stored.account == own else stored.account)
+    at = stored.region, "" if stored.account == own else stored.account
     for scope in sorted({*stored.records, *stored.values}):
         recorded = stored.records.get(scope, RecordedExports({}, torn=False))
         found = stored.values.get(scope, {})
@@ -162,7 +155,7 @@ def exported_values(
             holds = {record.hold: record.stack for record in owners[key] if record.hold}
             claims = sorted(read.claims(there, None if state is ExportState.UNREADABLE else holds))
             changed = there.modified if there else None
-            yield ExportedValue(site, scope, key, state, changed, tuple(claims), stored.account)
+            yield ExportedValue(*at, scope, key, state, changed, tuple(claims), stored.account)
 
 
 def _state(
@@ -263,7 +256,7 @@ def graph_of(
     A stale claim is no reference, and a foreign parameter is no export. Who imports at a place that was not read is
     unknown: one reference without keys stands for all of them, unless a person gave the place up.
     """
-    claims: dict[tuple[Participant, Participant, Site], list[tuple[str, Claim]]] = defaultdict(list)
+    claims: dict[tuple[Participant, Participant, str, str], list[tuple[str, Claim]]] = defaultdict(list)
     participants = set()
     for value in values:
         if value.state is ExportState.FOREIGN:
@@ -273,18 +266,19 @@ def graph_of(
         for claim in value.claims:
             if claim.state is ImportState.STALE:
                 continue
-            claims[producer, participant_of(claim.importer), value.site].append((attribute_name(value.key), claim))
+            at = producer, participant_of(claim.importer), value.region, value.abroad
+            claims[at].append((attribute_name(value.key), claim))
     references = [
         Reference(
             producer,
             importer,
-            site.region,
+            region,
             keys=tuple(sorted({key for key, _ in found})),
             outdated=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
             protection=Protection.worst(claim.protection for _, claim in found),
-            account=site.account,
+            account=account,
         )
-        for (producer, importer, site), found in claims.items()
+        for (producer, importer, region, account), found in claims.items()
     ]
     for each in places:
         exporter, (account, region, consumer) = participant(each.producer), each.place

@@ -67,7 +67,7 @@ class OverviewReader:
         self._account = account or aws.accounts.own
         self._abroad = account  # empty for the caller's own
         self._reads_abroad = reads_abroad
-        self._others: dict[str, OverviewReader] = {}  # by account
+        self._others: dict[tuple[str, str], OverviewReader] = {}  # by account and region
         self._progress = progress
         self._leaves_newer = leaves_newer
         self._regions: Memo[str, StoredRegion] = Memo()
@@ -119,32 +119,28 @@ class OverviewReader:
         producers = {each.producer.region for each in scopes if each.producer.account == self._account}
         homes = self._readable(sorted(producers), self._home)
         found = (value for each in regions for value in exported_values(each, homes, self._account))
-        return sorted(each for each in found if not each.site.account or each.producer.account == self._account)
+        return sorted(each for each in found if not each.abroad or each.producer.account == self._account)
 
     def exports(
         self, regions: Sequence[StoredRegion], stack: str | None = None
     ) -> tuple[list[ExportedValue], list[PlaceAbroad]]:
-        """The exported values of these regions, and what their stacks export to other accounts.
+        """The exported values of these regions, and where their stacks export to in other accounts that are not read.
 
-        Those are values where they are read, and otherwise places. To find a `stack` that exports to other accounts,
-        no more is read than it exports to.
+        There, only places of a `stack` are read, if it has some.
         """
         places = [place for each in regions for place in each.places_abroad(self._home(each.region).held_abroad)]
         wanted = [each for each in places if each.producer.stack == stack] or places
-        sites: dict[str, set[str]] = defaultdict(set)
-        for each in wanted if self._reads_abroad else ():
-            if not each.is_forgotten:
-                sites[each.place.account].add(each.place.region)
-        there = [region for read in in_threads([partial(self._other, *at) for at in sites.items()]) for region in read]
-        seen = {(each.account, each.region) for each in there}
-        left = [each for each in places if each.is_forgotten or each.place[:2] not in seen]
-        return self.values([*regions, *there]), left
+        sites = {each.place[:2] for each in wanted if self._reads_abroad and not each.is_forgotten}
+        others = {at: OverviewReader(self._aws, self._progress, account=at[0]) for at in sites}
+        self._others = others | self._others
+        read = in_threads([partial(self._others[at].readable, at[1]) for at in sorted(sites)])
+        there = {(each.account, each.region): each for found in read for each in found}
+        left = [each for each in places if each.is_forgotten or each.place[:2] not in there]
+        return self.values([*regions, *there.values()]), left
 
-    def _other(self, account: str, regions: Iterable[str]) -> list[StoredRegion]:
-        """Those of another account's regions that can be read; the others are in `unread`."""
-        new = partial(OverviewReader, self._aws, self._progress, leaves_newer=self._leaves_newer, account=account)
-        other = self._others.setdefault(account, new())
-        return list(other._readable(sorted(regions), other._region).values())  # noqa: SLF001 (it is one of these)
+    def readable(self, region: str) -> list[StoredRegion]:
+        """A region; none if it cannot be read, and is in `unread`."""
+        return list(self._readable([region], self._region).values())
 
     def has_unindexed(self, regions: Iterable[StoredRegion], name: str) -> bool:
         """Whether a stack of this name has an Export that the index lacks, so that it may export to any region.

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from strongref.contract.index import Place
     from strongref.contract.names import ExportScope, Key
     from strongref_cli.overview.graph import Participant, Unread
 
 
 def export_document(value: ExportedValue) -> dict[str, Any]:
     return {
-        **place_document(value.region, value.scope, value.key, value.site.account),
+        **place_document(value.region, value.scope, value.key, value.abroad),
         "state": value.state,
         "changedAt": time_text(value.changed) if value.changed else None,
         "importers": [
@@ -42,12 +43,8 @@ def place_document(region: str, scope: ExportScope, key: Key, account: str = "")
 
 def places_document(places: Iterable[PlaceAbroad]) -> list[dict[str, Any]]:
     return [
-        {
-            **each.place._asdict(),
-            "producer": participant_document(participant(each.producer)),
-            "isForgotten": each.is_forgotten,
-            "isImported": each.is_imported or None,
-        }
+        {**each.place._asdict(), "producer": participant_document(participant(each.producer))}
+        | {"isForgotten": each.is_forgotten, "isImported": each.is_imported or None}
         for each in places
     ]
 
@@ -86,6 +83,10 @@ def _importer_text(claim: Claim, value: ExportedValue) -> str:
     if claim.state in (ImportState.OUTDATED, ImportState.STALE):
         return f"{name} ({claim.state})"
     return f"{name} ({claim.protection})" if claim.protection is Protection.UNHELD else name
+
+
+def producer_text(of: ExportedValue | PlaceAbroad, at: Participant | ExportedValue | Place) -> str:
+    return short_text(participant(of.producer), at.region, at.account)
 
 
 def short_text(who: Participant, region: str, account: str = "") -> str:

@@ -53,6 +53,18 @@ def test_only_what_was_asked_for_comes_back(run: Run, account: Account) -> None:
     assert [each["keys"] for each in document["restored"]] == [["Alb.Arn"]]
 
 
+def test_the_hold_of_another_accounts_place_names_no_importer(run: Run, account: Account) -> None:
+    account.stack("held", EU, exported="held-Exports")
+    account.export("held", EU, US, Values={"A": SECRET}, Hold="held-Exports")
+    for owner, label in ((HOME, "web"), ("222222222222", "api")):
+        name = f"/strongref/holds/held-Exports/{owner}/{US}/{label}/0123456789abcdef"
+        account.ssm(EU).put_parameter(Name=name, Type="String", Value="x")
+    account.ssm(US).delete_parameter(Name=f"/strongref/exports/_shared/{HOME}/{EU}/held/A")
+    _, out, _ = run("republish", "held", "--yes", "--region", EU, "--output", "json")
+    (restored,) = json.loads(out)["restored"]
+    assert [each["name"] for each in restored["importers"]] == ["web"]
+
+
 def test_a_named_consumer_is_its_importer(run: Run, account: Account) -> None:
     account.export("certificate", US, US, Consumer="site", Values={"Arn": SECRET})
     account.stack("site", US)

@@ -18,7 +18,6 @@ from strongref.contract.names import (
     Key,
     ManifestSet,
     Producer,
-    Site,
     claim_tag,
 )
 from strongref.contract.record import Record
@@ -214,7 +213,7 @@ def test_claims_in_another_account_share_the_hold_of_their_place(
     there = replace(region({TAG: THEIR_WEB}, hold=HOLD, stacks={THEIR_WEB: ExistingStack(AFTER)}), account=B)
     home = {EU: ProducerRegion({NETWORK: ExistingStack(BEFORE)}, {}, {place: frozenset(held)})}
     (value,) = exported_values(there, home, ACCOUNT)
-    assert (value.site, value.state) == (Site(US, B), ExportState.PUBLISHED)
+    assert (value.where, value.state) == (f"{US} of account {B}", ExportState.PUBLISHED)
     assert [(each.state, each.protection) for each in value.claims] == [(ImportState.CURRENT, expected)]
 
 

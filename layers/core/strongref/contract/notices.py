@@ -141,7 +141,8 @@ def _lists(values: Sequence[ImportedValue]) -> dict[str, list[object]]:
         "values": [
             {
                 "consumer": each.scope.consumer,
-                **_site(each.site),
+                **({"account": each.site.account} if each.site.account else {}),
+                "region": each.site.region,
                 "key": each.key,
                 "importers": list(each.importers),
                 **({"change": each.change} if each.change else {}),
@@ -160,18 +161,13 @@ def _producer(producer: Producer) -> dict[str, str]:
     return {"kind": "stack", "name": producer.stack, "region": producer.region, "account": producer.account}
 
 
-def _site(site: Site) -> dict[str, str]:
-    """Its region, and its account if that is another one."""
-    return {name: text for name, text in site._asdict().items() if text}
-
-
 def _observed(found: Observation) -> dict[str, object]:
     """A finding, with what the parameter's name says about it."""
     told: dict[str, object] = {
         "finding": found.finding,
         "parameter": found.parameter,
         "stacks": [claimant(each) | {"id": each} for each in found.stacks],
-        **(_site(found.site) if found.site else {}),
+        **(found.site._asdict() if found.site else {}),
     }
     tree = found.parameter.split("/")[2] if found.parameter.startswith("/strongref/") else ""
     scope = ExportScope.of(tree, found.parameter) if tree in ("exports", "records", "fences") else None

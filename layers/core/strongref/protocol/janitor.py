@@ -467,7 +467,7 @@ def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[
     kinds = {Resolution.REPAIRED: NoticeType.REPAIRS_MADE, Resolution.REPORTED: NoticeType.FINDINGS_REPORTED}
     for resolution, kind in kinds.items():
         found = [
-            Observation(each.kind.value, each.parameter, each.stacks)
+            Observation(each.kind.value, each.parameter, each.stacks, each.site)
             for each in findings
             if each.kind.resolution is resolution
         ]

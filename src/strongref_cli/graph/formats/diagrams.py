@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 MANIFESTS = "manifests"
 """What stands in a region's place for manifests, which import from many regions."""
 
-NOT_READ = "not read"
-"""What is said of importers in an account that was not read."""
-
 OUTDATED, NOT_HELD = "#b25f00", "#8b3fb8"
 """Colors of references that are outdated, and of those that no hold protects: readable on white and on black."""
 
@@ -36,16 +33,15 @@ def by_place(participants: Iterable[Participant]) -> dict[str, dict[str, list[Pa
 def edge_label(reference: Reference) -> str:
     """What is imported, in a few words, and what is wrong with it."""
     if not reference.keys:  # The importers' account was not read.
-        return NOT_READ if marks(reference) else "at least one import"
+        return "not read" if marks(reference) else "at least one import"
     keys = reference.keys[0] if len(reference.keys) == 1 else f"{len(reference.keys)} keys"
-    account = "" if reference.account == reference.importer.account else reference.account
-    is_there = reference.region == reference.importer.region and not account
-    where = "" if is_there else f" in {where_text(reference.region, account)}"
+    is_there = reference.region == reference.importer.region and reference.account in ("", reference.importer.account)
+    where = "" if is_there else f" in {where_text(reference.region, reference.account)}"
     return ", ".join([f"{keys}{where}", *marks(reference)])
 
 
 def box_label(who: Participant) -> str:
-    return f"{who.name} ({NOT_READ})" if who.kind == "consumer" else who.name
+    return f"{who.name} (not read)" if who.kind == "consumer" else who.name
 
 
 def marks(reference: Reference) -> list[str]:

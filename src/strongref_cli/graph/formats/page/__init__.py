@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from strongref.errors import where_text
 from strongref.text import some
-from strongref_cli.graph.formats.diagrams import NOT_READ, box_label, mark_text
+from strongref_cli.graph.formats.diagrams import box_label, mark_text
 from strongref_cli.graph.formats.page.placement import Box, Lane, Placement, place
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.terminal.output import count
@@ -90,7 +90,7 @@ def _size(graph: Graph) -> str:
     kinds = Counter(each.kind for each in graph.participants)
     sets, unread = kinds["manifests"], kinds["consumer"]
     members = [count(len(graph.participants) - sets - unread, "stack")] + [count(sets, "manifest set")] * bool(sets)
-    members += [f"{count(unread, 'consumer')} ({NOT_READ})"] * bool(unread)
+    members += [f"{count(unread, 'consumer')} (not read)"] * bool(unread)
     return ", ".join([*members, count(sum(bool(each.keys) for each in graph.references), "reference")])
 
 
@@ -159,11 +159,11 @@ def _summaries(lane: Lane) -> Iterator[str]:
 
 def _box(box: Box, number: int, ends: tuple[set[Participant], set[Participant]], *, is_outdated: bool) -> str:
     each, (producers, importers) = box.participant, ends
-    unread = {other.account for other in importers if other.kind == "consumer"}
-    known = sum(other.kind != "consumer" for other in importers)
+    unread = [other.account for other in importers if other.kind == "consumer"]
+    known = len(importers) - len(unread)
     parts = ["manifests"] * (each.kind == "manifests")
     parts += [count(len(producers), "producer")] * bool(producers) + [count(known, "importer")] * bool(known)
-    parts += [f"{account} ({NOT_READ})" for account in sorted(unread)]
+    parts += [f"{account} (not read)" for account in sorted({*unread})]
     classes = f"stack c{box.column} r{box.row}" + " manifests" * (each.kind == "manifests")
     return (
         f'<button type="button" class="{classes}{"" if box.is_connected else " alone"}" id="s{number}" '
