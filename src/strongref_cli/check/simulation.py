@@ -182,10 +182,10 @@ class Simulation:
     def _not_listed(self, at: Location) -> StrongRefError | None:
         """Why the installation does not write to a place in another account, or may not; None if it does."""
         (region, account), listed = at.site, self.stored.listed
-        if not account or isinstance(listed, StrongRefError):
-            return listed if account and isinstance(listed, StrongRefError) else None
+        if isinstance(listed, StrongRefError):
+            return listed if account else None
         denied = AccountNotListedError("AssumeRole", ACCESS_DENIED, "", region, account=account, listed=listed)
-        return None if account in listed else denied
+        return None if account in ("", *listed) else denied
 
     def _stored(self, logical_id: str, at: Location, done: Mapping[str, Outcome]) -> StoredScope:
         """What is stored in a place once the Exports before this one have been updated."""

@@ -16,7 +16,7 @@ from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
 from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
 from strongref_cli.check.report import ExportPrediction, StackFinding, StackReport, Verdict
-from strongref_cli.check.wanted import former_export, unread_value
+from strongref_cli.check.wanted import LATER, UNREAD, former_export
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +65,10 @@ def _export_between(why: str, best: ExportPrediction, worst: ExportPrediction) -
 def _filled(stack: StackArn, comparison: Comparison, stored: StoredStack, *, is_claimed: bool) -> StoredStack:
     """What is stored, with what the deployed Exports of a stack have published where it is not read."""
     arn, scopes = str(stack), dict(stored.scopes)
+
+    def hidden(value: Value) -> Value:  # differs from whatever an update makes of an unknown one
+        return replace(value, text=value.text.replace(LATER, UNREAD))
+
     former = {each: former_export(each, comparison, stored) or {} for each in comparison.old.exports}
     requests = {each: accepted(ExportRequest.parse, given, stack) for each, given in former.items()}
     for (logical_id, at), found in stored.scopes.items():
@@ -72,14 +76,14 @@ def _filled(stack: StackArn, comparison: Comparison, stored: StoredStack, *, is_
             continue
         is_named = logical_id in stored.index and at.place in stored.index[logical_id].places
         records = {
-            each: Record(arn, {key: unread_value(value) for key, value in request.values.items()}, request.hold)
+            each: Record(arn, {key: hidden(value) for key, value in request.values.items()}, request.hold)
             for each, request in requests.items()
             if request and request.values and request.publishes_to(*at)
         }
         if logical_id not in records and (is_named or requests.get(logical_id, records) is None):
             records[logical_id] = Record(arn, _SOMETHING)
         owners = {key: each for each, record in records.items() for key in record.values}
-        who = f"{at.site.account} (not read)"
+        who = f"{at.site.account} {UNREAD}"
         claims = {claim_tag(who): who} if is_claimed else {}
         tags = {key: ValueTags(Owner.OURS, arn, {owner_tag(each): each}, claims) for key, each in owners.items()}
         values = {key: records[each].values[key] for key, each in owners.items()}

@@ -38,7 +38,7 @@ _SHAPES: Mapping[str, Shape] = {
 }
 
 
-_LATER, _UNREAD = "(known after the deployment)", "(not read)"
+LATER, UNREAD = "(known after the deployment)", "(not read)"
 
 
 class Case(Enum):
@@ -77,11 +77,6 @@ def former_export(logical_id: str, comparison: Comparison, stored: StoredStack) 
         return None
     given, unchanged = old.resources[logical_id].properties, replace(comparison, new=old, changes={})
     return wanted_export(logical_id, given, given, unchanged, stored).best
-
-
-def unread_value(value: Value) -> Value:
-    """The same if it is known; otherwise one that differs from whatever an update makes of it."""
-    return replace(value, text=value.text.replace(_LATER, _UNREAD))
 
 
 def wanted_export(
@@ -201,7 +196,7 @@ class _Values:
         former, shapes = _shapes_of(old, self._comparison.old), _shapes_of(new, self._comparison.new)
         if len(shapes) > 1 or dict in shapes or None in shapes:
             return False
-        return shapes == former or (shapes == {type(stored)} and _UNREAD not in str(stored))
+        return shapes == former or (shapes == {type(stored)} and UNREAD not in str(stored))
 
 
 def _placeholder(value: Evaluated, case: Case) -> str:
@@ -210,8 +205,8 @@ def _placeholder(value: Evaluated, case: Case) -> str:
     It is never shown.
     """
     if case is Case.BEST:
-        return _LATER
-    return f"{_LATER} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
+        return LATER
+    return f"{LATER} {short_hash(json.dumps(expression_of(value), sort_keys=True))}"
 
 
 def _in_shape_of(stored: object, text: str) -> AnyJson:
