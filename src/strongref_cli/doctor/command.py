@@ -7,9 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.text import some
-from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, Severity, with_failures
+from strongref_cli.doctor.abroad import invoke_janitor
+from strongref_cli.doctor.diagnosis import DoctorFinding, Problem, RegionFailure, Severity, with_failures
 from strongref_cli.doctor.examination import Diagnosis, Examination
 from strongref_cli.install.installed import installed_in, read_lag, settings
 from strongref_cli.install.reports import differences
@@ -44,7 +46,8 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
         found = _diagnosed(session, examination(step), regions)
     name_unread(found.unread)
     repairable = sorted({each.region for each in found.problems if each.severity is Severity.REPAIRABLE})
-    if not (args.fix and repairable):
+    abroad = sorted({each.region for each in found.problems if each.kind is DoctorFinding.OTHER_ACCOUNTS})
+    if not (args.fix and (repairable or abroad)):
         show(_diagnosis(found), args)
         return _status(found)
     show_plan(_diagnosis(found), args)
@@ -52,13 +55,17 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with no_log(), progress("Repairing") as step:
         again = examination(step, waits=WaitNotice(step))
         repaired, failures = again.repair(repairable)
+        there, failed = _tended_abroad(session, abroad, step)
+        failures += failed
     with no_log(), progress("Examining again"):
         left = _diagnosed(session, again, regions)
     name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
     unread = {each.region for each in left.unread}
     failures = [each for each in failures if each.called_in not in unread]
-    left = replace(left, problems=tuple(with_failures(left.problems, failures)))
+    needed = [each for each in there if each.severity is not Severity.REPAIRABLE]
+    left = replace(left, problems=(*needed, *with_failures(left.problems, failures)))
     still = {each.identity for each in left.problems}
+    repaired += [each for each in there if each.severity is Severity.REPAIRABLE]
     repaired += [
         each for each in found.problems if each.kind is FindingType.EXPIRED_FENCE and each.region in left.regions
     ]
@@ -66,6 +73,21 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     if failures:
         raise failures[0].error
     return _status(left)
+
+
+def _tended_abroad(
+    session: ToolSession, regions: Sequence[str], step: Callable[[str], None]
+) -> tuple[list[Problem], list[RegionFailure]]:
+    """What the janitors of these regions find in other accounts, and why one could not be invoked."""
+    found: list[Problem] = []
+    failures = []
+    for region in regions:
+        step(f"{region}, other accounts")
+        try:
+            found += invoke_janitor(session, region)
+        except StrongRefError as error:
+            failures.append(RegionFailure(region, error))
+    return found, failures
 
 
 def _status(found: Diagnosis) -> int:

@@ -54,6 +54,7 @@ class DoctorFinding(StrEnum):
     NOT_INSTALLED = "not-installed"
     IN_PROGRESS = "in-progress"
     RELEASED = "released"
+    OTHER_ACCOUNTS = "other-accounts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ _NEXT_STEPS: Mapping[FindingType, str] = {
     FindingType.UNDECRYPTABLE: "restore the access to its KMS key",
     FindingType.NEWER_FORMAT: "upgrade strongref in this region",
     FindingType.UNKNOWN_CLAIM: "nobody can check whether its import exists; if not, strongref release removes it",
+    FindingType.UNREACHABLE: "restore its trust, or give it up with strongref forget; its hold stays",
     FindingType.FAILED_CALL: "it could not be examined",
 }
 """Those of the janitor's findings; `fences` has that of an expired one."""
@@ -132,7 +134,9 @@ def problem_of(region: str, finding: Finding) -> Problem:
         severity = Severity.ACTION  # The janitor cannot know who imported it. A person may.
     stacks = tuple(sorted({participant_of(each) for each in finding.stacks}))
     step = f"{next_step}: {finding.why}" if finding.why else next_step
-    return Problem(region, finding.kind, severity, _subject(finding.parameter), step, stacks, finding.parameter)
+    where = f" in {finding.site}" if finding.site else ""
+    subject = f"{_subject(finding.parameter)}{where}"
+    return Problem(region, finding.kind, severity, subject, step, stacks, finding.parameter)
 
 
 def in_progress(region: str, path: str) -> Problem:

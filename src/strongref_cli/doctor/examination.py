@@ -19,6 +19,7 @@ from strongref.protocol.published import RecordedExports
 from strongref.protocol.time import Clock, OnClock
 from strongref.refusals import HoldMissingError
 from strongref.text import some
+from strongref_cli.doctor.abroad import exported_abroad
 from strongref_cli.doctor.diagnosis import (
     DoctorFinding,
     Problem,
@@ -172,6 +173,7 @@ class Examination:
         sizes = {name: len(parameter.text.encode()) for name, parameter in everything.items()}
         yield from near_limits(stored, sizes, len(everything))
         yield from without_functions(stored, everything.keys())
+        yield from exported_abroad(stored.region, self.account, everything.keys())
         traces = [Release.decode(name, found.text) for name, found in everything.items() if name.startswith(RELEASES)]
         yield from released(stored.region, [trace for trace in traces if trace])
         found = {name: Fence.decode(each) for name, each in everything.items() if name.startswith(FENCES)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from strongref.aws.clients import Clients
 from strongref.aws.parameter_store import SsmStore
+from strongref.contract.index import INDEX
 from strongref.errors import AccessDeniedError
 from strongref.log import logger
 from strongref_cli.doctor.examination import Examination
+from strongref_cli.install.stacks import RegionStacks
 from strongref_toolkit.errors import CallerDeniedError
 from tests.support.commands import SECRET, heed_interrupts
 from tests.support.doctor import (
@@ -69,6 +73,70 @@ def test_fix_repairs_what_is_safe_and_says_what_is_left(run: Run, account: Accou
     restored = json.loads(run("doctor", "--region", US, "--output", "json")[1])["findings"][1]
     assert [each["name"] for each in restored["stacks"]] == ["shop"]
     assert restored["nextStep"] == "its claims were lost; deploy shop, and perhaps others, with another Revision"
+
+
+class Function:
+    """A janitor that answers so, and a response's payload."""
+
+    def __init__(self, answer: dict[str, Any], error: str = "") -> None:
+        self.answer, self.error = answer, error
+        self.invoked: list[dict[str, Any]] = []
+
+    def invoke(self, **request: Any) -> dict[str, Any]:
+        self.invoked.append({**request, "Payload": json.loads(request["Payload"])})
+        return {
+            "Payload": io.BytesIO(json.dumps(self.answer).encode()),
+            **({"FunctionError": self.error} if self.error else {}),
+        }
+
+
+def test_fix_has_the_janitor_look_into_other_accounts(
+    run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account.ssm(US).put_parameter(
+        Name=f"{INDEX}/network/Exports/222222222222/{US}/web",
+        Value='{"stack": "arn", "at": "2026-01-01"}',
+        Type="String",
+    )
+    (known,) = findings(run)
+    assert known == ("other-accounts", "note", "exports to 222222222222")
+    account.stack("strongref", US)
+    monkeypatch.setattr(RegionStacks, "resource", lambda *_: {"PhysicalResourceId": "strongref-janitor"})
+    found = {"Region": US, "Account": "222222222222", "Stacks": [], "Why": ""}
+    path = f"/strongref/exports/web/{HOME}/{US}/network"
+    function = Function(
+        {
+            "Findings": [
+                {**found, "Kind": "unreachable", "Parameter": path, "Why": "It was denied."},
+                {
+                    **found,
+                    "Kind": "unheld",
+                    "Parameter": "strongref-hold-222222222222-web-1",
+                    "Region": "",
+                    "Account": "",
+                },
+                {**found, "Kind": "of a later version", "Parameter": path},
+            ],
+            "Continues": True,
+        }
+    )
+    monkeypatch.setattr(Clients, "answering", lambda *_: function)
+    status, out, _ = run("doctor", "--region", US, "--fix", "--yes", "--output", "json")
+    document = json.loads(out)
+    assert status == 1
+    assert function.invoked == [{"FunctionName": "strongref-janitor", "Payload": {"Only": "abroad"}}]
+    assert [each["kind"] for each in document["repaired"]] == ["unheld"]
+    by_kind = {each["kind"]: each for each in document["findings"]}
+    assert by_kind.keys() == {"unreachable", "failed-call", "in-progress", "other-accounts"}
+    assert by_kind["unreachable"]["subject"] == f"{path} in {US} of account 222222222222"
+    assert by_kind["unreachable"]["nextStep"].endswith("It was denied.")
+
+    monkeypatch.setattr(Clients, "answering", lambda *_: Function({"errorType": "Runtime.ExitError"}, "Unhandled"))
+    _, out, err = run("doctor", "--region", US, "--fix", "--yes")
+    assert "The janitor of us-east-1 failed with Runtime.ExitError." in out + err
+    monkeypatch.setattr(RegionStacks, "resource", lambda *_: None)
+    _, out, err = run("doctor", "--region", US, "--fix", "--yes")
+    assert "strongref is not installed in us-east-1" in out + err
 
 
 def test_who_lost_a_claim_may_be_out_of_reach(run: Run, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:

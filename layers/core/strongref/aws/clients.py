@@ -33,6 +33,9 @@ CONNECT_SECONDS = 5
 READ_SECONDS = 15
 """A call takes no longer than both together, so a fence outlasts it (`fence.IN_FLIGHT`)."""
 
+FUNCTION_SECONDS = 900
+"""Seconds that a function may run (AWS: Lambda quotas)."""
+
 _CONNECTIONS = 32
 """Kept open by a client. They are opened when calls run side by side; more calls open connections for one call each."""
 
@@ -84,6 +87,10 @@ class Clients:
     def functions(self, region: str) -> LambdaClient:
         return cast("LambdaClient", self._client("lambda", region))
 
+    def answering(self, region: str) -> Untyped:
+        """For the command only: functions whose answer is waited for, as long as they may run."""
+        return self._make("lambda", region, FUNCTION_SECONDS)
+
     def events(self, region: str) -> Untyped:
         return self._client("events", region)
 
@@ -114,7 +121,7 @@ class Clients:
                     self._made[service, region] = self._make(service, region)
         return self._made[service, region]
 
-    def _make(self, service: str, region: str) -> object:
+    def _make(self, service: str, region: str, read_seconds: int = 0) -> object:
         # Imported late: this is most of a function's start-up time, and a bad request needs no client.
         from botocore import __version__ as botocore_version  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
@@ -124,7 +131,7 @@ class Clients:
         config = Config(
             retries={"total_max_attempts": 1},  # RetryingCaller retries: it knows the deadline.
             connect_timeout=_CONNECT_SECONDS.get(service, CONNECT_SECONDS),
-            read_timeout=_READ_SECONDS.get(service, READ_SECONDS),
+            read_timeout=read_seconds or _READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=_CONNECTIONS,
             user_agent=f"strongref Botocore/{botocore_version}",  # as a text: botocore makes its own with each call
         )
