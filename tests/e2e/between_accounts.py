@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tests.e2e.test_command_line import Done
 
 A, B, C = "414141414141", "424242424242", "434343434343"
+HELD = "474747474747"
+"""Another one like A, for tests that have its janitor run: the more there is, the longer that takes."""
+
 PARTNERS = [f"45{number:010}" for number in range(16)]
 """Accounts whose trust comes and goes: one for each worker, so that no other test is in the way."""
 
@@ -55,11 +58,20 @@ def configure(aws: Aws, region: str, **parameters: str) -> None:
     aws.wait(APPLICATION, region, UPDATED)
 
 
+def unpaced(aws: Aws, function: str, region: str) -> None:
+    """Have a function of the application make as many calls to CloudFormation as it can: the emulator has no quota."""
+    client, name = aws.client("lambda", region), aws.physical_ids(APPLICATION, region)[function]
+    variables = client.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    more = {"STRONGREF_STACKS_PER_SECOND": "200"}
+    client.update_function_configuration(FunctionName=name, Environment={"Variables": variables | more})
+
+
 @dataclass(frozen=True)
 class Between:
     """One test's producer in A and eu-west-1, and its consumer in B and us-east-1.
 
     Attributes:
+        a: or another account that exports likewise.
         partner: an account that trusts A, and that no other test uses at the same time. Nothing is installed there.
     """
 
@@ -79,7 +91,7 @@ class Between:
 
     def taking(self, *names: str, producer: str | None = None, **more: Any) -> Template:
         """A template with an Import from a stack of A."""
-        origin = {"Stack": producer or self.producer, "Region": EU, "Account": A}
+        origin = {"Stack": producer or self.producer, "Region": EU, "Account": self.a.account}
         return importing("", *names, From=origin, **more)
 
     def consume(self, *names: str, expect: str, region: str = US, **more: Any) -> Deployed:
@@ -88,12 +100,12 @@ class Between:
 
     def stored(self, aws: Aws, region: str = US, consumer: str | None = None) -> dict[str, str]:
         """What the producer has published in an account, by key."""
-        path = f"/strongref/exports/{consumer or self.consumer}/{A}/{EU}/{self.producer}/"
+        path = f"/strongref/exports/{consumer or self.consumer}/{self.a.account}/{EU}/{self.producer}/"
         return {name.removeprefix(path): value for name, value in aws.values(region, path).items()}
 
     def claims(self, key: str, region: str = US, consumer: str | None = None) -> list[str]:
         """The names of the stacks that claim a value in B."""
-        name = f"/strongref/exports/{consumer or self.consumer}/{A}/{EU}/{self.producer}/{key}"
+        name = f"/strongref/exports/{consumer or self.consumer}/{self.a.account}/{EU}/{self.producer}/{key}"
         tags = self.b.tags(region, name)
         return sorted(StackArn.parse(each).name for tag, each in tags.items() if tag.startswith(CLAIM_TAG))
 

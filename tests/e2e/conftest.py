@@ -15,7 +15,7 @@ import pytest
 
 from examples.emulator import Files, start
 from tests.e2e.agreement import Agreement
-from tests.e2e.between_accounts import BUS, PARTNERS, A, B, Between, C, trust
+from tests.e2e.between_accounts import BUS, HELD, PARTNERS, A, B, Between, C, trust, unpaced
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
 from tests.support.documents import ROOT, load
@@ -198,28 +198,45 @@ def throttled(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> A
     return _installed(emulator, tmp_path_factory, THROTTLED_ACCOUNT, sam.QUICK, None)
 
 
-@pytest.fixture(scope="session")
-def exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aws:
-    """A, whose application may export to other accounts and sends events; and B, with the application and the trust."""
-    shared, aws, other = _shared(tmp_path_factory), Aws(emulator, A), Aws(emulator, B)
-    with _locked(shared, f"{A}.lock"):
-        if not aws.status(APPLICATION, EU):
-            aws.client("events", EU).create_event_bus(Name=BUS)
-            overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, *PARTNERS]), "EventBus": BUS}
-            built = shared / "build/template.yaml"
-            sam.deploy_everywhere(emulator, built, account=B)
-            trust(other)
-            sam.deploy_application(emulator, built, region=EU, overrides=overrides, account=A)
-    return aws
+@pytest.fixture
+def between(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, names: Callable[[str], str]) -> Between:
+    """One test's stacks in A, which exports to other accounts, and in B."""
+    return _between(_exporting_abroad(emulator, tmp_path_factory, A), names)
 
 
 @pytest.fixture
-def between(exporting_abroad: Aws, names: Callable[[str], str]) -> Between:
-    emulator = exporting_abroad.emulator
+def between_alone(
+    emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, names: Callable[[str], str]
+) -> Iterator[Between]:
+    """Likewise in an account in which no other test is at work: its janitor runs."""
+    with _locked(_shared(tmp_path_factory), "between.lock"):
+        yield _between(_exporting_abroad(emulator, tmp_path_factory, HELD), names)
+
+
+def _between(producing: Aws, names: Callable[[str], str]) -> Between:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    partner = Aws(emulator, PARTNERS[worker])
-    trust(partner)
-    return Between(exporting_abroad, Aws(emulator, B), partner, names("network"), names("web"))
+    partner = Aws(producing.emulator, PARTNERS[worker])
+    trust(partner, producing.account)
+    return Between(producing, Aws(producing.emulator, B), partner, names("network"), names("web"))
+
+
+def _exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, account: str) -> Aws:
+    """An account whose application exports to others, and sends events; B trusts it, and has the application."""
+    aws, other = Aws(emulator, account), Aws(emulator, B)
+    if aws.status(APPLICATION, EU) == "CREATE_COMPLETE":
+        return aws
+    shared = _shared(tmp_path_factory)
+    _installed(emulator, tmp_path_factory, B, sam.QUICK, None)
+    with _locked(shared, f"{account}.lock"):
+        if not aws.status(APPLICATION, EU):
+            trust(other, account)
+            aws.client("events", EU).create_event_bus(Name=BUS)
+            overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, *PARTNERS]), "EventBus": BUS}
+            sam.deploy_application(
+                emulator, shared / "build/template.yaml", region=EU, overrides=overrides, account=account
+            )
+            unpaced(aws, "Janitor", EU)
+    return aws
 
 
 @pytest.fixture(scope="session")
