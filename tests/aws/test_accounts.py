@@ -14,7 +14,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.names import Site
 from strongref.contract.values import ParameterType
-from strongref.errors import AccountNotListedError, DeniedAbroadError, RoleDeniedError
+from strongref.errors import AccountNotListedError, DeniedAbroadError, OutOfTimeError, RoleDeniedError
 from strongref.protocol.side_by_side import in_turn
 from tests.support.builders import ACCOUNT, NETWORK
 from tests.support.fake_ssm import FakeClock
@@ -85,6 +85,13 @@ def test_who_is_not_let_in_is_told_what_to_do(clients: Asked) -> None:
     with pytest.raises(AccountNotListedError):
         accounts(clients).store(Site("us-east-1", C), FakeClock())
     assert len(clients.calls) == 1
+
+
+@pytest.mark.parametrize(("code", "seconds"), [("ThrottlingException", 60.0), ("AccessDenied", 0.0)])
+def test_who_has_no_time_to_be_let_in_goes_on_in_another_invocation(clients: Asked, code: str, seconds: float) -> None:
+    clients.codes = {"eu-west-1": code}
+    with pytest.raises(OutOfTimeError):
+        accounts(clients).store(US, FakeClock(remaining=seconds))
 
 
 def test_a_denied_call_of_a_session_names_its_role(clients: Asked) -> None:

@@ -10,6 +10,7 @@ import pytest
 from strongref.protocol.lag import DEFAULT_LAG
 from strongref.protocol.side_by_side import in_turn
 from tests.support import orders
+from tests.support.faults.abroad import ABROAD, FIRST
 from tests.support.faults.exporting import EXPORTING
 from tests.support.faults.fault_types import FAULTS
 from tests.support.faults.importing import IMPORTING
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-SCENARIOS = (*EXPORTING, *IMPORTING, *TENDING)
+FEW = (*EXPORTING, *FIRST, *IMPORTING, *TENDING)
+SCENARIOS = (*FEW, *ABROAD)
+MARKED = (*FEW, *(pytest.param(each, marks=pytest.mark.deep) for each in ABROAD))
+OUTAGES = (*EXPORTING, *(pytest.param(each, marks=pytest.mark.deep) for each in FIRST + ABROAD))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+@pytest.mark.parametrize("scenario", MARKED, ids=str)
 def test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it_right(
     scenario: Scenario, fault: Fault
 ) -> None:
@@ -72,7 +76,7 @@ def test_every_kind_of_call_meets_every_fault(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("lag", [0.0, DEFAULT_LAG])
-@pytest.mark.parametrize("scenario", EXPORTING, ids=str)
+@pytest.mark.parametrize("scenario", OUTAGES, ids=str)
 def test_a_region_that_goes_away_at_any_call_and_comes_back_leaves_nothing_lost_torn_or_stuck(
     scenario: Scenario, lag: float
 ) -> None:

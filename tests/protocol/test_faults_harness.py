@@ -147,7 +147,7 @@ def test_a_kind_of_call_that_is_never_hit_is_found() -> None:
     with trial(CREATE) as trying:
         counted = tally(trying.all_points())
     assert "RemoveTagsFromResource: never denied" in missing(counted)
-    assert not [each for each in missing(counted) if each.startswith("PutParameter")]
+    assert not [each for each in missing(counted) if each.startswith("PutParameter:")]
     assert counted[ANSWER, "killed after"] == 1
     assert f"{counted.total()} points" in table(counted)
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, Place, index_name, read_index
-from strongref.contract.names import ExportScope
+from strongref.contract.names import ExportScope, Site
 from strongref.contract.record import Record, decode
 from strongref.contract.values import Parameter, ParameterType, Value
 
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 EXPORTS, RECORDS, FENCES = (f"/strongref/{branch}/" for branch in ("exports", "records", "fences"))
 
 Name = tuple[str, str]
-"""A region, and a parameter's name."""
+"""A region, or the text of its site in another account, and a parameter's name."""
+
+ABROAD = str(Site("", "+")).removesuffix("+")
+"""What stands between a region and an account in the text of a site."""
 
 UNREADABLE = "cannot be read"
 
@@ -132,10 +135,9 @@ def unindexed(there: Mapping[Name, FakeParameter]) -> set[str]:
         for logical_id, record in each.items():
             if not (scope and isinstance(record, Record)):
                 continue
-            if (
-                index_name(scope.producer.stack, logical_id),
-                Place(scope.producer.account, region, scope.consumer),
-            ) not in named:
+            at, _, account = region.partition(ABROAD)
+            place = Place(account or scope.producer.account, at, scope.consumer)
+            if (index_name(scope.producer.stack, logical_id), place) not in named:
                 missing.add(f"unindexed: {path}/{logical_id} in {region}")
     return missing
 

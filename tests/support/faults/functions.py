@@ -19,12 +19,14 @@ from unittest.mock import patch
 import urllib3
 
 import strongref.runtime.wiring
+from strongref.contract.names import Site
 from strongref.errors import StrongRefError
 from strongref.log import logger
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.verification import EventPendingError
 from strongref.runtime.wiring import _Process
 from tests.support import orders
+from tests.support.abroad import SessionClients
 from tests.support.builders import ACCOUNT
 from tests.support.faults.fake_time import SpinningError
 from tests.support.faults.fault_types import ANSWER, FaultType
@@ -50,6 +52,7 @@ RETRY_WAITS = (60.0, 120.0)
 """Before Lambda delivers an event again that the function has raised (AWS: Lambda, asynchronous invocation)."""
 
 STATUSES = {FaultType.THROTTLED: 429, FaultType.BROKEN: 500, FaultType.DENIED: 403}
+"""Of an answer; no session is needed for that."""
 
 
 _made = _Process.custom_resource
@@ -183,6 +186,7 @@ class Functions:
                 errors.append(f"{type(error).__name__} was raised")
             if self._time.spins:
                 errors.append("it spins until time has passed")
+        errors += wire.errors
         self._time.timers.clear()
         printed = self._printed.getvalue()
         return Delivery(tuple(wire.calls), tuple(self._answers), printed, died, raised, tuple(errors), wire.struck)
@@ -218,7 +222,14 @@ class Functions:
         def method(client_in: Callable[[str], object]) -> Callable[[str], Service]:
             return lambda region: Service(client_in(region), lambda: self._wire)
 
-        return type("Clients", (), {name: staticmethod(method(made)) for name, made in self._clients.items()})()
+        def with_credentials(given: Mapping[str, str]) -> SessionClients:
+            def client_in(account: str, region: str) -> Service:
+                return Service(self._clients["ssm"](str(Site(region, account))), lambda: self._wire, abroad=True)
+
+            return SessionClients(lambda _: None, client_in).with_credentials(given)
+
+        methods = {name: method(made) for name, made in self._clients.items()} | {"with_credentials": with_credentials}
+        return type("Clients", (), {name: staticmethod(each) for name, each in methods.items()})()
 
 
 class _Context:

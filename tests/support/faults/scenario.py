@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongref.contract.event import RequestType
-from strongref.contract.names import PRODUCER_TAG
-from tests.support.builders import ACCOUNT
+from strongref.contract.names import PRODUCER_TAG, Site, claim_tag
+from tests.support.abroad import OTHER
+from tests.support.builders import ACCOUNT, stack_arn
 from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, made_up_id
 from tests.support.faults.functions import SECONDS
 from tests.support.faults.world import SECRET, JanitorVisit, World
@@ -38,9 +39,9 @@ def text(value: str) -> str:
     return f"{SECRET}{value}"
 
 
-def at(key: str, consumer: str = "web", region: str = US) -> Name:
+def at(key: str, consumer: str = "web", region: str = US, account: str = "") -> Name:
     """The parameter with this key of the stack network."""
-    return region, f"/strongref/exports/{consumer}/{ACCOUNT}/{EU}/network/{key}"
+    return str(Site(region, account)), f"/strongref/exports/{consumer}/{ACCOUNT}/{EU}/network/{key}"
 
 
 FOREIGN = (at("Theirs"), (US, f"/strongref/exports/web-2/{ACCOUNT}/{EU}/network/A"))
@@ -137,6 +138,28 @@ class Erase:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A stack of another account imports a value there."""
+
+    name: Name
+
+    def take(self, world: World) -> None:
+        site, name = self.name
+        tag = {"Key": claim_tag("web's import"), "Value": stack_arn("web", US, OTHER)}
+        world.ssm(site).add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=[tag])
+
+
+@dataclass(frozen=True)
+class Distrust:
+    """From now on an account does not let this one in."""
+
+    account: str
+
+    def take(self, world: World) -> None:
+        world.untrusting.add(self.account)
+
+
+@dataclass(frozen=True)
 class Lock:
     """From now on the KMS key of a region cannot be used."""
 
@@ -229,6 +252,7 @@ class Scenario:
         strands: an interrupted import may leave a claim that is stale as soon as its stack is at rest, and that the
             next change of the value removes.
         heals: what changes these values, and back.
+        writes_nothing: it is refused before anything is written anywhere, whatever else goes wrong.
         may_lack_hold: an import that must not fail goes on without its hold, which the janitor makes.
         seconds: how long the functions may run.
         again: after how many seconds the event is delivered again.
@@ -245,6 +269,7 @@ class Scenario:
     mends: bool = False
     strands: bool = False
     heals: tuple[Step, ...] = ()
+    writes_nothing: bool = False
     may_lack_hold: bool = False
     seconds: float = SECONDS
     again: float = 60.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tests.support.faults.fault_types import ANSWER, FAULTS
+from tests.support.faults.fault_types import ABROAD, ANSWER, FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +29,17 @@ ACTIONS = (
     "DeleteStack",
     "DescribeStackEvents",
     "Invoke",
+    "AssumeRole",
+    *(
+        f"{action}{ABROAD}"
+        for action in (
+            "GetParametersByPath",
+            "PutParameter",
+            "DeleteParameters",
+            "ListTagsForResource",
+            "RemoveTagsFromResource",
+        )
+    ),
     ANSWER,
 )
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
+from strongref.contract.index import DENIED
 from strongref.contract.names import CLAIM_TAG
 from strongref.protocol.lag import VARIABLE
 from tests.support import orders
 from tests.support.faults.checks import DeliveryChecks
 from tests.support.faults.fault_types import ANSWER, FAULTS, Fault
 from tests.support.faults.scenario import FOREIGN, Foreign
-from tests.support.faults.wire import Wire
+from tests.support.faults.wire import Call, Wire
 from tests.support.faults.world import JanitorVisit, World, outcome
 from tests.support.invariants import leftovers, stored
 
@@ -142,6 +143,8 @@ class Trial:
             yield from self._world.state().differences(self._after)
             if not self._held <= self._world.holds() and not self._scenario.may_lack_hold:
                 yield f"not held: {sorted(name for name, _ in self._held - self._world.holds())}"
+        if self._scenario.writes_nothing:
+            yield from (f"it writes: {call}" for call in delivery.calls if call.took_effect and _writes(call))
         if ended == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
             yield "nobody answers"
         yield from self._leftover_fences(delivery)
@@ -216,12 +219,14 @@ class Trial:
         tried = {
             name
             for call in delivery.calls
-            if call.action == "DeleteParameters" and not call.took_effect
+            if call.action.startswith("DeleteParameters") and not call.took_effect
             for name in call.request["Names"]
         } | {
             call.request["Name"]
             for call in delivery.calls
-            if call.action == "PutParameter" and not call.took_effect and '"done":true' in call.request["Value"]
+            if call.action.startswith("PutParameter")
+            and not call.took_effect
+            and '"done":true' in call.request["Value"]
         }
         out_of_time = self._world.time.seconds - self._start.seconds > self._scenario.seconds / 2
         for region, name in self._world.fences():
@@ -237,6 +242,12 @@ class Trial:
             for key, arn in set(found.tags) - before
             if key.startswith(CLAIM_TAG) and not self._world.protects(key, arn)
         )
+
+
+def _writes(call: Call) -> bool:
+    """Whether a call changes anything but what is noted of an account that denies it."""
+    is_note = str(call.request.get("Name")).endswith(f"/{DENIED}")
+    return call.action.startswith(("Put", "Delete", "Add", "Remove")) and not is_note
 
 
 @contextmanager

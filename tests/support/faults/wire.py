@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, ReadTimeoutError
 
-from tests.support.faults.fault_types import ANSWER, Fault, FaultDuration, FaultType
+from tests.support.abroad import forbidden
+from tests.support.faults.fault_types import ABROAD, ANSWER, Fault, FaultDuration, FaultType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ CODES = {
     FaultType.THROTTLED: ("ThrottlingException", 400),
     FaultType.BROKEN: ("InternalServerError", 500),
     FaultType.DENIED: ("AccessDeniedException", 400),
+    FaultType.EXPIRED: ("ExpiredTokenException", 400),
 }
 
 
@@ -56,6 +58,7 @@ class Wire:
         """
         self.calls: list[Call] = []
         self.struck = False
+        self.errors: list[str] = []  # what was asked of another account that its role may not do
         self.ends = 0.0
         """When the invocation's time is over."""
         self._time = time
@@ -132,23 +135,29 @@ class Wire:
             FaultDuration.ONCE: False,
             FaultDuration.EVERY_TRY: (action, request) == (first.action, first.request),
             FaultDuration.ACTION: action == first.action,
+            FaultDuration.SESSION: action.endswith(ABROAD),
             FaultDuration.SERVICE: (action == ANSWER) == (first.action == ANSWER),
         }[fault.duration]
 
 
 class Service:
-    """A boto3 client whose every call goes over the wire of the moment."""
+    """A boto3 client whose every call goes over the wire of the moment; with a role of another account, or not."""
 
-    def __init__(self, client: object, wire: Callable[[], Wire]) -> None:
+    def __init__(self, client: object, wire: Callable[[], Wire], *, abroad: bool = False) -> None:
         self._client = client
         self._wire = wire
+        self._abroad = abroad
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)
         action = "".join(word.capitalize() for word in name.split("_"))
+        named = action + ABROAD if self._abroad else action
 
         def call(**request: Any) -> Any:
-            return self._wire().call(action, request, partial(method, **request), partial(_fail, action, request))
+            if self._abroad and (problems := forbidden(action, request)):
+                self._wire().errors += problems
+                _fail(action, request, FaultType.DENIED)
+            return self._wire().call(named, request, partial(method, **request), partial(_fail, action, request))
 
         setattr(self, name, call)
         return call

@@ -18,6 +18,7 @@ from strongref.contract.response import Response
 from strongref.errors import StrongRefError
 from strongref.protocol.imports import PHYSICAL_ID_PREFIX, physical_id
 from tests.support import orders
+from tests.support.abroad import SessionClients
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.client import CloudFormationClient
 from tests.support.cloudformation.operations import CloudFormation
@@ -95,12 +96,14 @@ class World(CloudFormation):
         if lag:
             self.late_stacks = self._past
             self.time.before_passing = lambda: self._past.remember(self.stacks)
-        self.regions: dict[str, LateSsm] = {}
+        self.regions: dict[str, LateSsm] = {}  # those of other accounts by the text of their sites
+        self.untrusting: set[str] = set()  # accounts that do not let this one in
         self.deliveries: list[Delivery] = []
         self.functions = Functions(
             self.time,
             {
                 "ssm": self.ssm,
+                "sts": lambda _region: SessionClients(self._let_in, lambda *_: None),
                 "cloudformation": lambda region: CloudFormationClient(region, self),
                 "functions": lambda _region: self.functions,
             },
@@ -116,6 +119,15 @@ class World(CloudFormation):
         if region not in self.regions:
             self.regions[region] = LateSsm(region, ACCOUNT, self._lateness, clock=self.now)
         return self.regions[region]
+
+    def _let_in(self, account: str) -> None:
+        """Let a session of an account's role begin, unless nobody gets there."""
+        if account in self.untrusting:
+            raise error("AccessDenied", "no", "AssumeRole")
+        for at, ssm in self.regions.items():
+            if at.endswith(account) and ssm.before_call:
+                ssm.before_call("AssumeRole", {})
+                return
 
     def moment(self) -> Moment:
         stacks = {arn: stack.copy() for arn, stack in self.stacks.items()}
@@ -150,7 +162,12 @@ class World(CloudFormation):
         )
 
     def protects(self, tag: str, arn: str) -> bool:
-        """Whether a claim of that tag protects: its stack is at work, or has that generation of an import."""
+        """Whether a claim of that tag protects: its stack is at work, or has that generation of an import.
+
+        Nobody here knows that of a stack of another account.
+        """
+        if StackArn.parse(arn).account != ACCOUNT:
+            return True
         stack = self.existing(arn)
         if stack is None:
             return False

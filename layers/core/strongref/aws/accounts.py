@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from strongref.arns import partition_of
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller
-from strongref.errors import ACCESS_DENIED, AccountNotListedError, DeniedAbroadError, RoleDeniedError
+from strongref.errors import (
+    ACCESS_DENIED,
+    AccountNotListedError,
+    DeniedAbroadError,
+    OutOfTimeError,
+    RoleDeniedError,
+    ThrottledError,
+)
 
 if TYPE_CHECKING:
     from strongref.aws.clients import Clients
@@ -87,4 +94,8 @@ class Accounts:
                 side_by_side=self.side_by_side,
                 account=site.account,
             )
-        raise RoleDeniedError(ASSUME, failed.code, role, site.region, account=site.account)
+        # Another invocation can go on where only time is missing.
+        late = ThrottledError if failed.throttled else OutOfTimeError
+        raise (late if failed.out_of_time else RoleDeniedError)(
+            ASSUME, failed.code, role, site.region, account=site.account
+        )

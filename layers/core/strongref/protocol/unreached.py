@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import RequestType
 from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
+from strongref.contract.names import ExportScope
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError, or_else
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from strongref.contract.event import Event
     from strongref.contract.index import Place
-    from strongref.contract.names import Site
+    from strongref.contract.names import Producer
     from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
@@ -229,7 +230,7 @@ def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place]
         entry = index.read()
         lost = [
             *out,
-            *(each for each in entry.places if each not in out and not _is_reached(ports, each.site(producer), clock)),
+            *(each for each in entry.places if each not in out and not _is_reached(ports, each, producer, clock)),
         ]
         if not lost or event.requested is None:
             return
@@ -242,9 +243,10 @@ def note_denied(ports: Ports, event: Event, clock: Clock, out: Collection[Place]
         logger.warning("An unreachable place could not be noted", extra={"error": str(error)})
 
 
-def _is_reached(ports: Ports, site: Site, clock: Clock) -> bool:
+def _is_reached(ports: Ports, place: Place, producer: Producer, clock: Clock) -> bool:
+    """Whether a place can be read, at a path that another account's role may read."""
     try:
-        ports.at(site, clock).under("/strongref/fences/_")
+        ports.at(place.site(producer), clock).under(ExportScope(place.consumer, producer).path("fences"))
     except StoreError as error:
         return not is_out_of_reach(error)
     return True
