@@ -22,6 +22,9 @@ A, B, C = "414141414141", "424242424242", "434343434343"
 HELD = "474747474747"
 """Another one like A, for tests that have its janitor run: the more there is, the longer that takes."""
 
+LATE = "464646464646"
+"""An account that A lists, and that installs the application later than A."""
+
 PARTNERS = [f"45{number:010}" for number in range(16)]
 """Accounts whose trust comes and goes: one for each worker, so that no other test is in the way."""
 
@@ -82,8 +85,9 @@ class Between:
     consumer: str
 
     def exports(self, values: dict[str, Any], *accounts: str, **more: Any) -> Template:
-        """An Export to accounts, for the consumer unless something else is given."""
-        return export(values, Account=list(accounts) or B, **{"consumer": self.consumer, **more})
+        """An Export to accounts, B if none are given, for the consumer unless something else is given."""
+        account = list(accounts) if len(accounts) > 1 else next(iter(accounts), B)
+        return export(values, Account=account, **{"consumer": self.consumer, **more})
 
     def publish(self, values: dict[str, Any], *accounts: str, expect: str, **more: Any) -> Deployed:
         """Deploy the producer with one Export."""

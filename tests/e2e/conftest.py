@@ -15,7 +15,7 @@ import pytest
 
 from examples.emulator import Files, start
 from tests.e2e.agreement import Agreement
-from tests.e2e.between_accounts import BUS, HELD, PARTNERS, A, B, Between, C, trust, unpaced
+from tests.e2e.between_accounts import BUS, HELD, LATE, PARTNERS, A, B, Between, C, trust, unpaced
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US, exporting, imported, lookup, stack
 from tests.support.documents import ROOT, load
@@ -231,7 +231,7 @@ def _exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFacto
         if not aws.status(APPLICATION, EU):
             trust(other, account)
             aws.client("events", EU).create_event_bus(Name=BUS)
-            overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, *PARTNERS]), "EventBus": BUS}
+            overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, LATE, *PARTNERS]), "EventBus": BUS}
             sam.deploy_application(
                 emulator, shared / "build/template.yaml", region=EU, overrides=overrides, account=account
             )
