@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.contract.event import RequestType
+from strongref.contract.names import Site, claim_tag
 from strongref.contract.notices import NoticeType
 from strongref.errors import OutOfTimeError, StoreError
 from strongref.protocol.exports import Exporter
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from strongref.contract.event import Event
 
 EU, US, AP = "eu-west-1", "us-east-1", "ap-southeast-2"
+OTHER = "222222222222"
 OLD, NEW = "s3cret-old", "s3cret-new"
 DENIED = StoreError("PutParameter", "AccessDeniedException", "/x", US)
 
@@ -86,6 +88,28 @@ def test_a_refused_deletion_is_reported(cloud: Cloud) -> None:
         cloud.delete("network", EU)
     assert told(cloud) == [("Change Refused", ["A", "B"], ["web"])]
     assert detail_of(cloud.notices[0])["request"]["type"] == "Delete"
+
+
+@pytest.mark.parametrize(("policy", "kind"), [("refuse", "Change Refused"), ("propagate", "Values Propagated")])
+def test_a_value_in_another_account_has_that_account(cloud: Cloud, policy: str, kind: str) -> None:
+    cloud.trusting = {OTHER: True}
+    export = exports({"A": OLD}, Account=[ACCOUNT, OTHER], Consumer="all", OnChange=policy)
+    cloud.deploy("far", EU, {"Exports": export})
+    cloud.deploy("here", US, {"Imports": imports("A", Consumer="all") | {"From": {"Stack": "far", "Region": EU}}})
+    name, there = f"/strongref/exports/all/{ACCOUNT}/{EU}/far/A", cloud.store(Site(US, OTHER), cloud.clock)
+    assert there.tag(name, {claim_tag("web's import"): WEB.replace(ACCOUNT, OTHER)})
+    with suppress(ExportsInUseError):
+        cloud.deploy("far", EU, {"Exports": export | {"Values": {"A": NEW}}})
+    assert told(cloud) == [(kind, ["A", "A"], ["here", "web"])]
+    values = detail_of(cloud.notices[0])["values"]
+    assert sorted((each["region"], each.get("account", "")) for each in values) == [(US, ""), (US, OTHER)]
+
+
+def test_what_the_janitor_finds_in_other_accounts_has_their_places() -> None:
+    there = [Site(US, OTHER), Site(US, "333333333333")]
+    found = [Finding(FindingType.UNREACHABLE, "/strongref/x", site=each) for each in there]
+    (notice,) = notices(ACCOUNT, EU, found)
+    assert [(each["region"], each["account"]) for each in detail_of(notice)["findings"]] == there
 
 
 def test_a_refusal_that_is_the_deployers_own_mistake_concerns_nobody_else(cloud: Cloud) -> None:

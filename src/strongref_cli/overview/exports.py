@@ -128,7 +128,7 @@ class ProducerRegion(NamedTuple):
 
     stacks: Mapping[str, ExistingStack]  # by ARN
     held: Mapping[str, frozenset[str]]  # the names of the CloudFormation exports that are held, by hold stack's hash
-    held_abroad: Mapping[Place, frozenset[str]] = {}  # and those that are held for places in other accounts
+    held_for: Mapping[Place, frozenset[str]] = {}  # and by the place that they are held for
 
 
 def exported_values(
@@ -199,7 +199,7 @@ class _ReadScope(NamedTuple):
         if holds is None or home is None:
             return Protection.UNKNOWN
         if producer.account != stored.account:  # All claims there have one hold, which is the place's.
-            held = home.held_abroad.get(Place(stored.account, stored.region, self.scope.consumer), frozenset())
+            held = home.held_for.get(Place(stored.account, stored.region, self.scope.consumer), frozenset())
             return Protection.HELD if holds.keys() <= held else Protection.UNHELD
         needed = {export for export, exporter in holds.items() if exporter not in _above(stored, importer)}
         any_stack = Producer(producer.account, producer.region, "")

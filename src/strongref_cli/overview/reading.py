@@ -128,7 +128,7 @@ class OverviewReader:
 
         There, only places of a `stack` are read, if it has some.
         """
-        places = [place for each in regions for place in each.places_abroad(self._home(each.region).held_abroad)]
+        places = [place for each in regions for place in each.places_abroad(self._home(each.region).held_for)]
         wanted = [each for each in places if each.producer.stack == stack] or places
         sites = {each.place[:2] for each in wanted if self._reads_abroad and not each.is_forgotten}
         others = {at: OverviewReader(self._aws, self._progress, account=at[0]) for at in sites}
@@ -185,11 +185,10 @@ class OverviewReader:
         def read() -> ProducerRegion:
             parts: list[Callable[[], Any]] = [partial(self._existing, region), partial(self._under, region, HOLDS)]
             stacks, holds = in_threads(parts)
-            abroad: dict[Place, frozenset[str]] = defaultdict(frozenset)
+            held_for: dict[Place, frozenset[str]] = defaultdict(frozenset)
             for hold in filter(None, map(HoldParameter.of, holds)):
-                if hold.account != self._account:  # An import holds in its own account only.
-                    abroad[Place(hold.account, hold.region, hold.label)] |= {hold.export}
-            return ProducerRegion(stacks, held_exports(holds), abroad)
+                held_for[Place(hold.account, hold.region, hold.label)] |= {hold.export}
+            return ProducerRegion(stacks, held_exports(holds), held_for)
 
         return self._homes.get(region, read)
 

@@ -108,7 +108,10 @@ def test_without_a_role_places_come_from_the_index_and_importers_from_holds(
 def test_a_place_that_was_given_up_says_so(run: Run, account: Account) -> None:
     forget(account, C)
     assert f"{C} us-east-1 network (eu-west-1, {ACCOUNT}) web {C} (forgotten)" in lines(run("list", "--region", EU)[1])
-    (graph,) = [shown(run, "graph", "--region", EU, *ROLE)]
+    document = shown(run, "list", "--region", EU, *ROLE)
+    read = [[each["account"] for each in document[name]] for name in ("exports", "places", "unread")]
+    assert read == [[B], [C], []]  # It may be out of reach.
+    graph = shown(run, "graph", "--region", EU, *ROLE)
     assert [each["importer"]["account"] for each in graph["references"]] == [ACCOUNT, B]
 
 
@@ -134,6 +137,7 @@ def test_with_a_role_the_values_and_importers_there_are_read(run: Run, account: 
         f"us-east-1 of account {B} network (eu-west-1, {ACCOUNT}) VpcId web published" in line for line in lines(out)
     )
     assert ("(not read)" in out, f"network (eu-west-1, {B})" in out) == (False, False)
+    assert {each["producer"]["account"] for each in shown(run, "list", "--region", EU, *ROLE)["exports"]} == {ACCOUNT}
     owners = [each["account"] for each in shown(run, "who", "web", "--region", EU, "--region", US, *ROLE)["stacks"]]
     assert owners == [ACCOUNT, B]
 
