@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.cloud import Cloud
+from strongref.aws.accounts import Accounts
+from strongref.aws.clients import Clients
+from strongref.aws.rate_limit import RateLimiter
+from strongref.contract.names import Site
+from strongref.protocol.side_by_side import in_turn
+from tests.support.builders import ACCOUNT
+from tests.support.cloud import UNLIMITED, Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mypy_boto3_sts.type_defs import CredentialsTypeDef
+
+    from strongref.contract.response import Response
+    from tests.support.cloudformation.requests import ResourceRequest
+
 EU, US = "eu-west-1", "us-east-1"
+B = "222222222222"
 WRITES = {"PutParameter", "DeleteParameters", "AddTagsToResource", "RemoveTagsFromResource"}
 
 
@@ -128,3 +141,64 @@ def test_what_others_publish_and_import_does_not_make_it_dearer() -> None:
         read = counted(cloud, partial(cloud.deploy, "web", US, {"Imports": imports()}))
         costs.append((made, read))
     assert costs[0] == costs[1]
+
+
+class Abroad(Clients):
+    """Clients of another account, once its role was assumed."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        super().__init__()
+        self.cloud = cloud
+
+    def sts(self, region: str) -> Any:
+        def assume_role(**request: Any) -> dict[str, Any]:
+            self.cloud.calls.append(("AssumeRole", {"region": region, **request}))
+            return {"Credentials": {}}
+
+        return SimpleNamespace(assume_role=assume_role)
+
+    def with_credentials(self, given: CredentialsTypeDef) -> Clients:
+        return self
+
+    def ssm(self, region: str) -> Any:
+        return self.cloud.ssm(str(Site(region, B))).as_client()
+
+
+class CloudWithAccounts(Cloud):
+    """Each of its invocations assumes roles of its own."""
+
+    def send(self, request: ResourceRequest) -> Response:
+        accounts = Accounts((B,), ACCOUNT, "network", EU, Abroad(self), RateLimiter(UNLIMITED), in_turn)
+        self.store = accounts.store  # type: ignore[method-assign]
+        return super().send(request)
+
+
+def story(cloud: Cloud, **more: Any) -> list[Counter[str]]:
+    """The calls of a creation, of an update that changes nothing and of one that does, and of a deletion."""
+    cloud.sees_installations = True
+    given = exports(100, **more)
+    other = {**given, "Values": given["Values"] | {"Key0000": "other", "New": "n"}}
+    deployed = [given, given | {"OnChange": "propagate"}, other]
+    deploy = partial(cloud.deploy, "network", EU)
+    found = [counted(cloud, partial(deploy, {"Exports": each})) for each in deployed]
+    return [*found, counted(cloud, partial(cloud.delete, "network", EU))]
+
+
+def test_another_account_takes_the_calls_of_another_region_and_its_role_is_assumed_once() -> None:
+    """Without the look whether strongref is installed there, which its trust does not allow."""
+    for here, there in zip(story(CloudWithAccounts()), story(CloudWithAccounts(), Account=B), strict=True):
+        del here["GetParameters"]
+        assert there == here + Counter(AssumeRole=1)
+
+
+def test_without_other_accounts_nothing_more_is_called_than_before_there_were_any() -> None:
+    assert (
+        story(Cloud())
+        == story(CloudWithAccounts())
+        == [
+            Counter(PutParameter=105, GetParametersByPath=4, GetParameters=1, DeleteParameters=1, lookups=1),
+            Counter(GetParametersByPath=11),
+            Counter(PutParameter=6, GetParametersByPath=14, ListTagsForResource=2, DeleteParameters=2, lookups=1),
+            Counter(PutParameter=2, GetParametersByPath=15, ListTagsForResource=101, DeleteParameters=15, lookups=1),
+        ]
+    )
