@@ -158,6 +158,7 @@ class Abroad(Clients):
         return SimpleNamespace(assume_role=assume_role)
 
     def with_credentials(self, given: CredentialsTypeDef) -> Clients:
+        del given
         return self
 
     def ssm(self, region: str) -> Any:
