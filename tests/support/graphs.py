@@ -67,6 +67,13 @@ def shop() -> Graph:
     )
 
 
+def abroad(protection: Protection) -> Graph:
+    """A reference to whoever imports in an account that was not read."""
+    web = Participant("222222222222", "us-east-1", "web", "consumer")
+    made = replace(reference(stack("network"), web, protection=protection), keys=(), account=web.account)
+    return Graph((), (made,), AS_OF)
+
+
 def _number(*parts: object) -> int:
     return int.from_bytes(sha256(repr(parts).encode()).digest()[:4])
 

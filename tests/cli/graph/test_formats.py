@@ -19,7 +19,7 @@ from strongref_cli.overview.graph import Graph, Order, Participant, Unread, dele
 from strongref_cli.overview.states import Protection
 from strongref_cli.overview.texts import participant_document
 from strongref_toolkit.json_values import document_text
-from tests.support.graphs import AS_OF, landscape, reference, shop, stack, with_outdated
+from tests.support.graphs import AS_OF, abroad, landscape, reference, shop, stack, with_outdated
 from tests.support.schemas import validate
 
 if TYPE_CHECKING:
@@ -220,13 +220,6 @@ def test_the_script_deploys_nothing_of_another_account() -> None:
     assert commands[1:] == [
         "# In account 222222222222: aws cloudformation deploy --region eu-west-1 --stack-name b --template-file b.yaml"
     ]
-
-
-def abroad(protection: Protection) -> Graph:
-    """A reference to whoever imports in an account that was not read."""
-    web = Participant("222222222222", "us-east-1", "web", "consumer")
-    made = replace(reference(stack("network"), web, protection=protection), keys=(), account=web.account)
-    return Graph((), (made,), AS_OF)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref_cli.overview.states import Protection
 from tests.cli.graph.browser.measures import ROUTES, areas, focused, name_of, overlapping, visible
-from tests.support.graphs import landscape, shop
+from tests.support.graphs import abroad, landscape, shop
 
 if TYPE_CHECKING:
     from tests.cli.graph.browser.conftest import OpenPage
@@ -44,6 +45,21 @@ def test_any_stack_is_found_by_typing(open_page: OpenPage, size: int) -> None:
         page.keyboard.press("Escape")
         assert page.locator("#details").is_hidden()
     assert page.locator(".stack[hidden]").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("protection", "known"), [(Protection.UNKNOWN, "not read"), (Protection.HELD, "at least one import")]
+)
+def test_of_an_account_that_was_not_read_nothing_is_denied(
+    open_page: OpenPage, protection: Protection, known: str
+) -> None:
+    page = open_page(abroad(protection))
+    page.click(".stack:has-text('web (not read)')")
+    shown = page.inner_text("#details")
+    assert ("consumer · 222222222222 · us-east-1" in shown, known in shown, "nobody" in shown) == (True, True, False)
+    page.click(".stack:has-text('network')")
+    assert page.locator("#details .keys").last.inner_text() == known
+    assert "values in" not in page.inner_text("#details")
 
 
 def test_a_search_takes_words_of_the_place_and_says_if_nothing_is_found(open_page: OpenPage) -> None:
