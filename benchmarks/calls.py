@@ -8,6 +8,7 @@ from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, values
 from benchmarks.tables import NONE, number, ratio, table
 from benchmarks.world import Outcome, World, rates
+from strongref.runtime.wiring import EXPORT_ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +25,13 @@ CDK's importer gets values that CloudFormation has already resolved, with one re
 
 10 % means at least one value. An import of other names replaces our resource: the Delete of the old one, which
 CloudFormation sends in its cleanup, is counted with it.
+
+The CDK's handlers write to their own account only.
 """
 
 EVENTS = {
     "exports: create": "Create exports",
+    "exports: abroad": "Create exports in another account",
     "exports: same": "Update exports, nothing changes",
     "exports: changed": "Update exports, 10 % of the values change",
     "exports: renamed": "Update exports, 10 % are replaced by others",
@@ -40,6 +44,9 @@ EVENTS = {
 }
 _CREATES = ("exports: create", "imports: create")
 _EXTRA = 12
+_EXTRA_ABROAD = 3
+"""Two calls, and AssumeRole."""
+_OTHER = "222222222222"
 _STRONG, _CREATE, _NEWEST = 1.25, 0.6, 1.25
 
 
@@ -55,6 +62,12 @@ def run(bench: Bench) -> Data:
                     row = {"event": event, "n": count, "side": side.key, "calls": outcome.calls, "done": done}
                     rows.append(row | {"status": outcome.status})
                 say(f"calls: {side.title}, {count:,} values")
+    with World(bench.sides[0], {**rates(paced=False), EXPORT_ACCOUNTS: _OTHER}) as world:
+        for count in counts:
+            world.forget()
+            outcome = world.create("exports", {**world.side.exports(values(count)), "Account": _OTHER})
+            row = {"event": "exports: abroad", "n": count, "side": OURS, "calls": outcome.calls, "done": outcome.done}
+            rows.append(row | {"status": outcome.status})
     return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
 
 
@@ -103,6 +116,9 @@ def render(data: Data) -> list[str]:
             ours = found[event, count, OURS]
             row: list[object] = [title, number(count), _shown(ours)]
             for key in theirs:
+                if (event, count, key) not in found:  # They export to no other account.
+                    row += [NONE, NONE]
+                    continue
                 other = found[event, count, key]
                 row += [_shown(other), ratio(ours["calls"], other["calls"]) if other["done"] else NONE]
             rows.append(row)
@@ -139,7 +155,19 @@ def verdicts(data: Data) -> list[Verdict]:
         judged(
             "Calls to create exports and imports at most 1.25 of CDK 2.276.0's plus 12", NEWEST, _NEWEST, _CREATES, ""
         ),
+        _abroad(found),
     ]
+
+
+def _abroad(found: dict[tuple[str, int, str], dict[str, Any]]) -> Verdict:
+    """Against our own calls in another region."""
+    target = "Calls to create exports in another account at most those in another region, two more, and AssumeRole"
+    there = {count: row for (event, count, side), row in found.items() if (event, side) == ("exports: abroad", OURS)}
+    more = [row["calls"] - found["exports: create", count, OURS]["calls"] for count, row in there.items()]
+    if not more:
+        return Verdict(target, None, NONE)
+    met = max(more) <= _EXTRA_ABROAD and all(row["done"] for row in there.values())
+    return Verdict(target, met, f"{max(more):+d} with up to {max(there):,} values")
 
 
 _WHY_STRONG = """

@@ -159,6 +159,12 @@ def test_the_page_begins_with_where_it_is_slower_in_the_worst_run() -> None:
     assert summary.slower({"rows": rows}, {"rows": starts}) == ""
 
 
+@pytest.mark.parametrize(("ours", "met"), [(15, True), (16, False)])
+def test_another_account_may_take_two_calls_and_a_role_more(ours: int, met: bool) -> None:
+    rows = [counted(12, 12, event="exports: create"), counted(ours, 0, event="exports: abroad")]
+    assert calls.verdicts({**rows[0], "rows": [each for data in rows for each in data["rows"]]})[-1].met is met
+
+
 def test_a_missed_target_shows_the_reason() -> None:
     (verdict, *_) = calls.verdicts(counted(38, 20))
     assert verdict.why

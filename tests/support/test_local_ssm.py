@@ -202,6 +202,13 @@ def test_the_caller_is_the_account_of_the_access_key(service: LocalSsm) -> None:
     assert service.state().counts == {"GetCallerIdentity": 1}
 
 
+def test_who_assumes_a_role_is_its_account(service: LocalSsm) -> None:
+    role = "arn:aws:iam::333333333333:role/strongref-writer-111111111111"
+    given = client(service, "sts").assume_role(RoleArn=role, RoleSessionName="network")["Credentials"]
+    assert client(service, "sts", account=given["AccessKeyId"]).get_caller_identity()["Account"] == "333333333333"
+    assert service.state().counts == {"AssumeRole": 1, "GetCallerIdentity": 1}
+
+
 def test_answers_and_invocations_are_kept(service: LocalSsm) -> None:
     with urlopen(Request(service.answer_url, b'{"Status": "SUCCESS"}', method="PUT")) as response:  # noqa: S310
         assert response.status == 200

@@ -90,9 +90,9 @@ class Service:
         """CloudFormation's and STS's calls, which only their actions tell apart."""
         asked = cloudformation.action_of(request.body)
         account, region = _scope(request)
-        if asked.get("Action") == sts.ACTION:
-            self.counts[sts.ACTION] += 1
-            return sts.perform(account, self._latency)
+        if asked.get("Action") in sts.ACTIONS:
+            self.counts[asked["Action"]] += 1
+            return sts.perform(asked, account, self._latency)
         if asked.get("Action") not in cloudformation.ACTIONS:
             return cloudformation.error("InvalidAction", asked.get("Action", request.path))
         if not self._admitted(asked["Action"], account, region):
