@@ -110,7 +110,7 @@ mutants: setup ## Removes each condition of the protocol, and checks that a test
 
 check: lint docs unit e2e guards ## Everything that a change must pass|16 min
 
-demo: setup ## Deploys an example into a local emulator|20 s
+demo: setup ## Deploys an example into a local emulator|40 s
 	@$(BIN)/python -m examples.demo
 
 # It runs in the background until make emulator-stop, or make clean.

@@ -10,82 +10,135 @@ import tempfile
 import textwrap
 import time
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.e2e.harness import Aws
 from tests.support.documents import example, load
 from tests.support.emulator import sam
-from tests.support.emulator.control import ROOT, Emulator
+from tests.support.emulator.control import ACCOUNT, OTHER_ACCOUNT, ROOT, Emulator
 
 US, EU = "us-east-1", "eu-west-1"
 NOTHING = {"Resources": {"Nothing": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}}
+CREATED, UPDATED, REFUSED = "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"
+INDENT = " " * 11
 
 
-class Story:
-    """Prints what happens, line by line, and checks that it is what should."""
+@dataclass(frozen=True)
+class Scene:
+    """An account and region: does there what happens, prints it, and checks that it is what should.
 
-    def __init__(self, aws: Aws) -> None:
-        self.aws = aws
-        self.certificate = load(example("certificate/certificate"))
-        self.site = load(example("certificate/site"))
+    Attributes:
+        name: what its lines begin with.
+    """
 
-    def deploy(self, region: str, stack: str, template: dict[str, Any], expect: str, why: str, **more: object) -> str:
-        done = self.aws.deploy(stack, template, region, expect, **more)
-        say(f"{region}  {stack:<12} {expect:<25} {why}")
+    aws: Aws
+    region: str
+    name: str
+
+    def deploy(self, stack: str, template: dict[str, Any], expect: str, why: str, **more: object) -> str:
+        done = self.aws.deploy(stack, template, self.region, expect, **more)
+        self.tell(stack, expect, why)
         return done.arn
 
-    def show(self, region: str, *arguments: str, lines: int, given: str = "") -> str:
+    def delete(self, stack: str, expect: str = "DELETE_COMPLETE", why: str = "") -> None:
+        self.aws.delete(stack, self.region, expect)
+        self.tell(stack, expect, why)
+
+    def tell(self, stack: str, status: str, why: str) -> None:
+        say(f"{self.name}  {stack:<12} {status:<25} {why}".rstrip())
+
+    def explain(self, stack: str, text: str) -> None:
+        """Show the reason of a stack's events that has this text."""
+        reason = next(reason for reason in self.aws.reasons(stack, self.region) if text in reason)
+        say(textwrap.fill(reason, 110, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False))
+
+    def show(self, *arguments: str, lines: int, given: str = "") -> str:
         """Run the command `strongref`, and show it with the first lines of what it prints; `given` is its input."""
-        say(f"{region}  $ strongref {' '.join(arguments)}")
+        say(f"{self.name}  $ strongref {' '.join(arguments)}")
         command = [str(Path(sys.executable).with_name("strongref")), *arguments]
-        environment = {**os.environ, **self.aws.emulator.env(region=region)}
+        environment = {**os.environ, **self.aws.emulator.env(self.aws.account, self.region)}
         done = subprocess.run(  # noqa: S603
             command, cwd=ROOT, env=environment, input=given, capture_output=True, text=True, check=False
         )
         for line in (done.stdout + done.stderr).splitlines()[:lines]:
-            say(f"           {line}")
+            say(f"{INDENT}{line}")
         return done.stdout
 
-    def tell(self) -> None:
-        self.deploy(
-            US, "certificate", self.certificate, "CREATE_COMPLETE", "exports its certificate to site in eu-west-1"
+    def install(self, built: Path, **parameters: str) -> None:
+        overrides = {**sam.QUICK, **parameters}
+        sam.deploy_application(
+            self.aws.emulator, built, region=self.region, overrides=overrides, account=self.aws.account
         )
-        self.deploy(EU, "site", self.site, "CREATE_COMPLETE", "imports it")
-        arn = self.aws.outputs("site", EU)["CertificateArn"]
-        self.show(US, "who", "certificate", lines=4)
 
-        other = [{"ParameterKey": "DomainName", "ParameterValue": "www.example.org"}]
-        file, parameter = "examples/certificate/certificate.yaml", "DomainName=www.example.org"
-        answer = self.show(
-            US, "check", "--stack", "certificate", "--template", file, "--parameters", parameter, lines=1
-        )
-        check("certificate (us-east-1): refused" in answer, "check predicts what happens to another domain")
-        tagged = deepcopy(self.certificate)
-        tagged["Resources"]["Certificate"]["Properties"]["Tags"] = [{"Key": "team", "Value": "web"}]
-        strict = ("check", "--stack", "certificate", "--template", "-", "--strict")
-        answer = self.show(US, *strict, lines=1, given=json.dumps(tagged))
-        check("certificate (us-east-1): accepted" in answer, "and that other tags replace nothing")
-        refused, why = "UPDATE_ROLLBACK_COMPLETE", "is deployed anyway, and refused:"
-        self.deploy(US, "certificate", self.certificate, refused, why, Parameters=other)
-        reason = next(reason for reason in self.aws.reasons("certificate", US) if "cannot be changed" in reason)
-        indent = " " * 11
-        say(textwrap.fill(reason, 110, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False))
-        unchanged = self.aws.outputs("site", EU)["CertificateArn"] == arn and arn in self.aws.values(EU).values()
-        check(unchanged, "the site still has its certificate, and both stacks are healthy")
+    @property
+    def left(self) -> list[str]:
+        """The names of what is stored, but for what belongs to the installation."""
+        names = self.aws.parameters(self.region, "/strongref/")
+        return [name for name in names if not name.startswith("/strongref/service-tokens/")]
 
-        self.deploy(EU, "site", NOTHING, "UPDATE_COMPLETE", "removes its import")
-        self.deploy(
-            US, "certificate", self.certificate, "UPDATE_COMPLETE", "can change its domain now", Parameters=other
-        )
-        check(arn not in self.aws.values(EU).values(), "the exported certificate is the new one")
 
-        for stack, region in (("site", EU), ("certificate", US)):
-            self.aws.delete(stack, region)
-            say(f"{region}  {stack:<12} DELETE_COMPLETE")
-        left = [name for region in (EU, US) for name in self.aws.parameters(region, "/strongref/")]
-        left = [name for name in left if not name.startswith("/strongref/service-tokens/")]
-        check(not left, "nothing is left")
+def across_regions(us: Scene, eu: Scene) -> None:
+    """A certificate in one region, and a site that uses it in another."""
+    certificate, site = load(example("certificate/certificate")), load(example("certificate/site"))
+    us.deploy("certificate", certificate, CREATED, "exports its certificate to site in eu-west-1")
+    eu.deploy("site", site, CREATED, "imports it")
+    arn = eu.aws.outputs("site", EU)["CertificateArn"]
+    us.show("who", "certificate", lines=4)
+
+    other = [{"ParameterKey": "DomainName", "ParameterValue": "www.example.org"}]
+    file, parameter = "examples/certificate/certificate.yaml", "DomainName=www.example.org"
+    answer = us.show("check", "--stack", "certificate", "--template", file, "--parameters", parameter, lines=1)
+    check("certificate (us-east-1): refused" in answer, "check predicts what happens to another domain")
+    tagged = deepcopy(certificate)
+    tagged["Resources"]["Certificate"]["Properties"]["Tags"] = [{"Key": "team", "Value": "web"}]
+    strict = ("check", "--stack", "certificate", "--template", "-", "--strict")
+    answer = us.show(*strict, lines=1, given=json.dumps(tagged))
+    check("certificate (us-east-1): accepted" in answer, "and that other tags replace nothing")
+    us.deploy("certificate", certificate, REFUSED, "is deployed anyway, and refused:", Parameters=other)
+    us.explain("certificate", "cannot be changed")
+    unchanged = eu.aws.outputs("site", EU)["CertificateArn"] == arn and arn in eu.aws.values(EU).values()
+    check(unchanged, "the site still has its certificate, and both stacks are healthy")
+
+    eu.deploy("site", NOTHING, UPDATED, "removes its import")
+    us.deploy("certificate", certificate, UPDATED, "can change its domain now", Parameters=other)
+    check(arn not in eu.aws.values(EU).values(), "the exported certificate is the new one")
+    eu.delete("site")
+    us.delete("certificate")
+    check(not us.left + eu.left, "nothing is left")
+
+
+def across_accounts(a: Scene, b: Scene, built: Path) -> None:
+    """A network in one account, and a stack that uses it in another."""
+    b.install(built)
+    a.install(built, ExportAccounts=b.aws.account)
+    say(f"sam deploy: strongref is installed in {b.name}, too, and {a.name} may export to it")
+    b.show("trust", a.aws.account, "--yes", lines=2)
+
+    network, web = load(example("network/network")), load(example("network/service"))
+    network["Resources"]["Exports"]["Properties"] |= {"Account": b.aws.account, "Consumer": "web", "Region": b.region}
+    web["Resources"]["Network"]["Properties"]["From"]["Account"] = a.aws.account
+    del web["Resources"]["Network"]["Properties"]["Shared"]
+    other = [{"ParameterKey": "Cidr", "ParameterValue": "10.2.0.0/16"}]
+    a.deploy("network", network, CREATED, f"exports its VPC to web in {b.name}")
+    b.deploy("web", web, CREATED, "imports it")
+    vpc = b.aws.outputs("web", b.region)["SharedVpc"]
+    a.deploy("network", network, REFUSED, "wants other addresses, and is refused:", Parameters=other)
+    a.explain("network", "cannot be changed")
+    a.aws.invoke("Janitor", {"Only": "abroad"}, a.region)
+    say(f"{a.name}  the janitor runs, as it does every 15 minutes, and sees what web imports")
+    a.delete("network", REFUSED, "is to be deleted, and CloudFormation itself refuses:")
+    a.explain("network", "Delete canceled")
+    check(vpc in b.aws.values(b.region).values(), "web still has its VPC, and both stacks are healthy")
+
+    b.deploy("web", NOTHING, UPDATED, "removes its import")
+    a.deploy("network", network, UPDATED, "can have other addresses now", Parameters=other)
+    a.aws.invoke("Janitor", {"Only": "abroad"}, a.region)
+    say(f"{a.name}  the janitor runs again, and sees that nobody imports anything")
+    b.delete("web")
+    a.delete("network")
+    check(not a.left + b.left, "nothing is left in either account")
 
 
 def say(line: str) -> None:
@@ -97,7 +150,7 @@ def check(holds: bool, what: str) -> None:
     """Say what holds, or end here."""
     if not holds:
         sys.exit(f"This should hold, and does not: {what}.")
-    say(f"           {what}")
+    say(f"{INDENT}{what}")
 
 
 def main() -> None:
@@ -106,9 +159,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="strongref-demo-") as folder:
         log = Path(folder) / "emulator.log"
         with Emulator.start(log) as emulator:
-            sam.deploy_everywhere(emulator, sam.build(Path(folder)))
+            built = sam.build(Path(folder))
+            sam.deploy_everywhere(emulator, built)
             say(f"sam build and sam deploy: strongref is installed in {EU} and {US} ({time.monotonic() - began:.0f} s)")
-            Story(Aws(emulator)).tell()
+            aws = Aws(emulator)
+            across_regions(Scene(aws, US, US), Scene(aws, EU, EU))
+            across_accounts(Scene(aws, EU, ACCOUNT), Scene(Aws(emulator, OTHER_ACCOUNT), US, OTHER_ACCOUNT), built)
     say(f"Done in {time.monotonic() - began:.0f} s; the emulator is gone.")
 
 
