@@ -135,6 +135,19 @@ def test_a_revoked_place_stays_held_and_others_are_looked_after(between: Between
     assert (tend(between), holds(between)) == (["cleaned-up", "stale-hold"], [])
 
 
+def test_a_person_has_the_janitor_look_at_once(between: Between) -> None:
+    """Their own credentials may not assume the role of the other account."""
+    produce(between)
+    between.consume("Arn", expect=CREATED)
+    printed = between.command(between.a, "doctor", "--fix", "--yes", "--region", EU).out
+    assert f"strongref-hold-{B}-{between.consumer}-" in printed
+    assert holds(between) == [(B, US)]
+    between.b.delete(between.consumer, US)
+    between.command(between.a, "doctor", "--fix", "--yes", "--region", EU)
+    between.a.delete(between.producer, EU)
+    assert (holds(between), between.left(between.b)) == ([], [])
+
+
 def test_what_a_deleted_stack_left_is_deleted_once_nobody_imports_it(between: Between) -> None:
     template = stack({"Exports": between.exports({"A": "a1", "B": "b1"})})
     template["Resources"]["Exports"]["DeletionPolicy"] = "Retain"
