@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from strongref.contract.names import PRODUCER_TAG
 from strongref.protocol import inspection, unreached
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
+from strongref.protocol.janitor_abroad import AbroadTender
 from strongref.protocol.lag import DEFAULT_LAG, ReadLag
 from tests.support.fuzz.history import History
 from tests.support.fuzz.invocation import remember_held
@@ -34,12 +36,12 @@ HISTORIES = 10
 ROUNDS = 60
 
 
-def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0, remembers: bool = False) -> int:
-    """Play histories, from one seed on, until so many calls were made; return how many."""
+def play(steps: int, number: int, *, shrink: bool = True, **kind: float) -> int:
+    """Play histories of a kind of `Machine`, from one seed on, until so many calls were made; return how many."""
     Machine.steps = 0
     while Machine.steps < steps:
         run_state_machine_as_test(
-            seed(number)(type("Played", (Machine,), {"lag": lag, "remembers": remembers})),
+            seed(number)(type("Played", (Machine,), kind)),
             settings=settings(
                 max_examples=HISTORIES,
                 stateful_step_count=ROUNDS,
@@ -54,14 +56,26 @@ def play(steps: int, number: int, *, shrink: bool = True, lag: float = 0.0, reme
 
 
 @pytest.mark.parametrize(
-    ("lag", "remembers"),
-    [(0.0, False), (DEFAULT_LAG, False), (DEFAULT_LAG, True)],
-    ids=["reads lag by 0 s", f"reads lag by {DEFAULT_LAG:g} s", "deleted names are remembered"],
+    ("lag", "remembers", "abroad"),
+    [
+        (0.0, False, False),
+        (DEFAULT_LAG, False, False),
+        (DEFAULT_LAG, True, False),
+        (DEFAULT_LAG, False, True),
+        pytest.param(0.0, False, True, marks=pytest.mark.deep),
+    ],
+    ids=[
+        "reads lag by 0 s",
+        f"reads lag by {DEFAULT_LAG:g} s",
+        "deleted names are remembered",
+        "two accounts, late reads",
+        "two accounts",
+    ],
 )
 def test_in_long_histories_no_reference_is_lost_and_nothing_is_left_over(
-    *, lag: float, remembers: bool, capsys: pytest.CaptureFixture[str]
+    *, lag: float, remembers: bool, abroad: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    steps = play(STEPS, SEED, lag=lag, remembers=remembers)
+    steps = play(STEPS, SEED, lag=lag, remembers=remembers, abroad=abroad)
     with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
         sys.stderr.write(f"\nLong histories: {steps:,} calls, from seed {SEED}, reads lag by {lag:g} seconds\n")
     assert steps >= STEPS
@@ -83,6 +97,23 @@ def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
     monkeypatch.setattr(owner, part, without)
     with pytest.raises(AssertionError, match="The story:"):
         play(ENOUGH, 1, shrink=False)
+
+
+@pytest.mark.parametrize(
+    ("owner", "part", "without"),
+    [
+        (TagInspector, "_of_another_account", lambda each, tags, *_: each.unclaimed(tags.get(PRODUCER_TAG, ""))),
+        (AbroadTender, "hold", lambda *_: ()),
+        (AbroadTender, "end", lambda *_: ()),
+    ],
+    ids=["claims", "holds", "the end of holds"],
+)
+def test_without_a_part_that_is_about_other_accounts_a_fault_is_found_and_reported(
+    monkeypatch: pytest.MonkeyPatch, owner: type, part: str, without: object
+) -> None:
+    monkeypatch.setattr(owner, part, without)
+    with pytest.raises(AssertionError, match="The story:"):
+        play(ENOUGH, 1, shrink=False, abroad=True)
 
 
 def test_without_the_wait_for_claims_that_reads_do_not_show_yet_a_loss_is_found_and_reported(

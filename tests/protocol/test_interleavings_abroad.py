@@ -74,7 +74,7 @@ def nowhere(session: Session, arn: str) -> StackInfo | None:
         (
             TagInspector,
             "_of_another_account",
-            lambda inspector, tags, _owner: inspector.unclaimed(tags["strongref:producer"]),
+            lambda inspector, tags, *_: inspector.unclaimed(tags["strongref:producer"]),
         ),
     ],
     ids=["fence", "claims"],

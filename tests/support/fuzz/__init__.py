@@ -9,6 +9,8 @@
 | `watched_cloud` | what is imported, and that it is neither lost nor torn after every call |
 | `stepped_cloud` | the cloud, a call at a time |
 | `invocation` | one invocation of a function, stopped before each of its calls |
-| `laptop` | a command on a laptop whose clock is wrong |
+| `laptop` | a janitor: a command on a laptop whose clock is wrong, or a function |
+| `abroad` | what is imported in another account is held |
+| `lookups` | CloudFormation as one account sees it |
 | `scheduler` | tasks of which one runs at a time |
 """

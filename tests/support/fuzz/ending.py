@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from strongref.contract.index import FORGOTTEN, INDEX, Place, encode_place, index_name, index_of, path_of, read_index
 from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
 from strongref.contract.values import ParameterType
 from strongref.protocol.janitor import Janitor
-from strongref.protocol.ports import Ports
+from strongref.protocol.ports import NoneAbroad, Ports
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
 from tests.support.fake_ssm import EPOCH, FakeClock
-from tests.support.fuzz.properties import CONSUMERS, PRODUCERS
-from tests.support.invariants import leftovers, records, stored
+from tests.support.fuzz.history import LONG
+from tests.support.fuzz.invocation import site_text
+from tests.support.fuzz.lookups import Lookups
+from tests.support.fuzz.properties import ACCOUNTS, CONSUMERS, PRODUCERS
+from tests.support.invariants import ABROAD, leftovers, records, stored
 
 if TYPE_CHECKING:
+    from strongref.aws.parameter_store import SsmStore
+    from strongref.protocol.time import Clock
     from tests.support.cloudformation.operations import Resources
     from tests.support.fuzz.history import History
 
-LONG = 4_000.0
-"""Seconds after which every fence has expired."""
+REGIONS = sorted({region for _, region in (*PRODUCERS, *CONSUMERS)})
 
 
 def delete_everything(history: History) -> None:
@@ -32,15 +37,18 @@ def delete_everything(history: History) -> None:
     history.note("everybody has finished; now everything is deleted")
     history.wait(LONG)
     cloud.ssm(CONSUMERS[0][1]).locked.clear()
+    history.check_held()
     for which in CONSUMERS:
         if cloud.find(*which):
             _delete(history, *which)
     _tend(history)  # A failed update leaves its hold to the janitor, and so does a stack that vanished.
-    if cloud.away and len(history.story) % 2:
+    if (cloud.away or not all(cloud.trusting.values())) and len(history.story) % 2:
         _give_up(history)
         _tend(history)
-    history.note("every region is back")
+    history.note("every region is back, and every account trusts again")
     cloud.away.clear()
+    cloud.trusting = dict.fromkeys(cloud.trusting, True)
+    _tend(history)  # What was held for a place that could not be reached until now is released.
     for name, region in PRODUCERS:
         _empty(history, name, region)
     for scope, region in _remaining_scopes(history):
@@ -55,8 +63,12 @@ def delete_everything(history: History) -> None:
 
 
 def _give_up(history: History) -> None:
-    """The regions that are away stay away, as `forget` says; so their producers go on without them."""
+    """What is away stays away, as `forget` says; so producers go on without it."""
     cloud = history.cloud
+    closed = [account for account, lets_in in cloud.trusting.items() if not lets_in]
+    gone = {(ACCOUNT, region) for region in cloud.away} | {
+        (account, region) for account in closed for region in REGIONS
+    }
     for name, region in PRODUCERS:
         if not (stack := cloud.find(name, region)):
             continue
@@ -65,13 +77,14 @@ def _give_up(history: History) -> None:
             named |= {(at, place) for place in entry.places if arn == stack.arn}
         for logical_id, each in stack.resources.items():  # An Export without values is named nowhere.
             consumer = each.properties.get("Consumer", SHARED)
-            named |= {(index_name(name, logical_id), Place(ACCOUNT, gone, consumer)) for gone in cloud.away}
+            named |= {(index_name(name, logical_id), Place(*site, consumer)) for site in gone}
         for at, place in sorted(named):
-            if place.region in cloud.away and index_of(at)[0] == name:
-                history.note(f"{at} forgets {place.region}")
+            if place[:2] in gone and index_of(at)[0] == name:
+                history.note(f"{at} forgets {place}")
                 text = encode_place(stack.arn, cloud.now())
                 store.overwrite(f"{at}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text)
-        history.wait(LONG)
+    _tend(history)  # What is held for a place that was given up is released.
+    for name, region in PRODUCERS:
         _empty(history, name, region)
 
 
@@ -82,9 +95,19 @@ def _tend(history: History) -> None:
     clock = FakeClock(remaining=1e12)
     clock.slept.append((cloud.now() - EPOCH).total_seconds())
     clock.on_sleep = lambda _slept: history.wait(clock.slept[-1])  # or no read ever shows a fence that lags
-    ports = Ports(partial(Cloud.stores, cloud), cloud, Patience(60, 2, lambda: 0.5), cloud.token, cloud.lag)
-    for region in sorted({region for _, region in (*PRODUCERS, *CONSUMERS)}):
-        list(Janitor(ports, region, ACCOUNT).tend(clock))
+    own, patience = Lookups(cloud, ACCOUNT), Patience(60, 2, lambda: 0.5)
+    ports = Ports(partial(Cloud.stores, cloud), own, patience, cloud.token, cloud.lag, abroad=cloud)
+    for account in sorted({*ACCOUNTS.values()}):
+        stores = partial(_stores_of, cloud, account)
+        there = replace(ports, stores=stores, stacks=Lookups(cloud, account), abroad=NoneAbroad())
+        for region in REGIONS:
+            list(Janitor(there, region, account).tend(clock))
+    for region in REGIONS:
+        list(Janitor(ports, region, ACCOUNT, tends_abroad=True).tend(clock))
+
+
+def _stores_of(cloud: Cloud, account: str, region: str, clock: Clock) -> SsmStore:
+    return replace(cloud.stores(region, clock), client=cloud.ssm(site_text(region, account)).as_client())
 
 
 def _empty(history: History, name: str, region: str) -> None:
@@ -127,7 +150,9 @@ def _remaining_scopes(history: History) -> list[tuple[ExportScope, str]]:
 
 def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources:
     """The Exports that a deleted stack had there; if only values remain, one that will find them."""
-    consumer = {} if scope.consumer == SHARED else {"Consumer": scope.consumer}
+    at, _, account = region.partition(ABROAD)
+    place: dict[str, Any] = {"Region": at} | ({"Account": account} if account else {})
+    place |= {} if scope.consumer == SHARED else {"Consumer": scope.consumer}
     resources = {}
     said = records(stored(history.cloud.regions)).get((region, scope.path("records")), {})
     for logical_id, record in said.items():
@@ -140,5 +165,5 @@ def _as_recorded(history: History, scope: ExportScope, region: str) -> Resources
                 inner = inner.setdefault(level, {})  # type: ignore[assignment]
             inner[last] = value.attribute
             secure += [key.replace("/", ".")] if value.is_secure else []
-        resources[logical_id] = {"Region": region, "Values": values, "SecureKeys": secure, **consumer}
-    return resources or {"Z": {"Region": region, "Values": {}, **consumer}}
+        resources[logical_id] = {**place, "Values": values, "SecureKeys": secure}
+    return resources or {"Z": {**place, "Values": {}}}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from tests.support.fuzz.abroad import unheld
 from tests.support.fuzz.invocation import ANSWERS
+from tests.support.fuzz.laptop import Laptop
+from tests.support.fuzz.properties import PRODUCERS
 from tests.support.fuzz.scheduler import TaskState
 from tests.support.fuzz.watched_cloud import WatchedCloud
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from tests.support.fuzz.scheduler import Task
 
 CALL_SECONDS = 0.1
+LONG = 4_000.0
+"""Seconds after which every fence has expired."""
+
 MOST = 30_000
 """Steps after which something that should have finished has not."""
 
@@ -85,6 +91,17 @@ class History:
             at += 1
             if at > MOST:
                 self.fail("somebody does not finish")
+
+    def check_held(self) -> None:
+        """Nobody is at work: the janitor of places in other accounts runs, and then all that is imported is held."""
+        self.wait(LONG)
+        for region in sorted({region for _, region in PRODUCERS}):
+            self.note(f"the janitor of places abroad runs in {region}")
+            Laptop.start(self.cloud, region, only_abroad=True)
+            self.settle()
+            self.finish()
+        if problem := next(unheld(self.cloud), None):
+            self.fail(problem)
 
     def begin(self, name: str, region: str, what: str, work: Callable[[], object]) -> None:
         self.note(f"{what} {name} begins")

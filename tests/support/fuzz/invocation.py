@@ -10,20 +10,25 @@ from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter
 from strongref.contract.continuation import SERVICE_TIMEOUT, Continuation
 from strongref.contract.event import Event, RequestType
+from strongref.contract.names import Site
 from strongref.errors import ServiceTimeoutError, StrongRefError, UnfinishedError
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.ports import NewStack, Ports, ResourceInfo, StackInfo
 from strongref.protocol.time import CLOCK_SKEW_SECONDS, OnClock, Patience
 from strongref.runtime.clock import RESPONSE_SECONDS
 from strongref.runtime.wiring import PATIENCE, PATIENCE_TO_CREATE_AN_IMPORT, PAUSE
+from tests.support.abroad import OTHER, SessionClients
+from tests.support.builders import ACCOUNT
 from tests.support.cloud import UNLIMITED, carry_out
 from tests.support.cloudformation.requests import IMPORT
+from tests.support.fuzz.lookups import Lookups
 from tests.support.fuzz.scheduler import Task, TaskState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from strongref.aws.accounts import Accounts
     from strongref.contract.names import Key
     from strongref.contract.response import Response
     from strongref.contract.values import Value
@@ -78,8 +83,10 @@ class Invocation:
     held: Mapping[Key, Value] = field(default_factory=dict)
     task: Task = field(init=False)
     continuation: Continuation = field(init=False)
+    account: str = field(init=False, default=ACCOUNT)  # whose functions these are
 
     def __post_init__(self) -> None:
+        self.account = self.event.stack_arn.account
         self.continuation = self.event.continuation or Continuation(1, self.now(), SERVICE_TIMEOUT)
 
     # -- ports.Clock ---------------------------------------------------------------------------------------------
@@ -103,18 +110,20 @@ class Invocation:
     # -- ports.Stacks --------------------------------------------------------------------------------------------
 
     def by_arn(self, arn: str) -> StackInfo | None:
+        self.lookups.check(arn)
         self.task.stop(TaskState.CALL, f"DescribeStacks {arn.split('/')[1]}")
         return self.cloud.by_arn(arn)
 
     def by_name(self, name: str, region: str) -> StackInfo | None:
         self.task.stop(TaskState.CALL, f"DescribeStacks {name}")
-        return self.cloud.by_name(name, region)
+        return self.lookups.by_name(name, region)
 
     def resource(self, arn: str, logical_id: str) -> ResourceInfo | None:
         self.task.stop(TaskState.CALL, f"DescribeStackResource {arn.split('/')[1]}")
         return self.cloud.resource(arn, logical_id)
 
     def physical_ids(self, arn: str) -> frozenset[str]:
+        self.lookups.check(arn)
         self.task.stop(TaskState.CALL, f"ListStackResources {arn.split('/')[1]}")
         return self.cloud.physical_ids(arn)
 
@@ -140,16 +149,31 @@ class Invocation:
 
     # -- what it is wired to -------------------------------------------------------------------------------------
 
+    @property
+    def lookups(self) -> Lookups:
+        return Lookups(self.cloud, self.account)
+
     def stores(self, region: str, clock: Clock) -> SsmStore:
-        client: Any = _SteppedClient(self, region)
+        client: Any = _SteppedClient(self, site_text(region, self.account))
         return SsmStore(client, region, RateLimiter(UNLIMITED), clock, lambda: 0.0)
+
+    def abroad(self) -> Accounts:
+        """`ports.Abroad`: each role is assumed once, in a call of its own."""
+
+        def assume(account: str) -> None:
+            self.task.stop(TaskState.CALL, f"AssumeRole in account {account}")
+            self.cloud.let_in(account)
+
+        clients = SessionClients(assume, lambda account, at: _SteppedClient(self, site_text(at, account), account))
+        return clients.accounts((OTHER,), RateLimiter(UNLIMITED))
 
     def handle(self) -> Response:
         """What the real use case answers."""
         creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
         waits = PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE
         patience = Patience(waits.under(self.cloud.lag), PAUSE, self.cloud.past.lateness.random.random)
-        return carry_out(self.event, Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag), self)
+        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad())
+        return carry_out(self.event, ports, self)
 
     def work(self) -> None:
         """Carry the event out, and answer or hand over, as `custom_resource.CustomResource` does."""
@@ -193,11 +217,12 @@ class Invocation:
 
 
 class _SteppedClient:
-    """An SSM client that stops before each call."""
+    """An SSM client that stops before each call; of a session in another account, or of its own."""
 
-    def __init__(self, invocation: Invocation, region: str) -> None:
+    def __init__(self, invocation: Invocation, region: str, session: str = "") -> None:
         self._invocation = invocation
         self._region = region
+        self._session = session
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         def call(**request: Any) -> Any:
@@ -205,6 +230,8 @@ class _SteppedClient:
             what = f"{method} {target} in {self._region}".replace("/strongref/", "")
             self._invocation.task.stop(TaskState.CALL, what)
             cloud = self._invocation.cloud
+            if self._session:
+                cloud.check_session(self._session, method, request)
             cloud.before_call(self._invocation, method, self._region, request)
             try:
                 return getattr(cloud.ssm(self._region), method)(**request)
@@ -212,6 +239,11 @@ class _SteppedClient:
                 self._invocation.answered()
 
         return call
+
+
+def site_text(region: str, account: str) -> str:
+    """The name of a store among the cloud's regions."""
+    return str(Site(region, "" if account == ACCOUNT else account))
 
 
 def remember_held() -> tuple[type[ClaimAttempt], str, Callable[[ClaimAttempt], Mapping[Key, Value]]]:

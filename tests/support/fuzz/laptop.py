@@ -1,4 +1,4 @@
-"""A laptop whose clock is wrong, with `doctor --fix`: the janitor's repairs, stopped before each call."""
+"""A janitor, stopped before each call: `doctor --fix` on a laptop whose clock is wrong, or a function."""
 
 from __future__ import annotations
 
@@ -28,15 +28,19 @@ class Laptop(Invocation):
 
     region: str = ""
     off: float = 0.0  # by how many seconds its clock is ahead
+    owner: str = ACCOUNT  # whose it is
+    only_abroad: bool = False  # it is the function that looks after places in other accounts
 
     @classmethod
-    def start(cls, cloud: SteppedCloud, region: str, off: float) -> Laptop:
+    def start(cls, cloud: SteppedCloud, region: str, off: float = 0.0, **more: Any) -> Laptop:
         nothing: Any = None
-        laptop = cls(cloud, nothing, nothing, cloud.scheduler.seconds + SECONDS, region=region, off=off)
-        laptop.task = cloud.scheduler.start(f"doctor --fix in {region}, {off:+g} s", laptop.work)
+        laptop = cls(cloud, nothing, nothing, cloud.scheduler.seconds + SECONDS, region=region, off=off, **more)
+        what = "the janitor of places abroad" if laptop.only_abroad else f"doctor --fix of account {laptop.owner}"
+        laptop.task = cloud.scheduler.start(f"{what} in {region}, {off:+g} s", laptop.work)
         return laptop
 
     def __post_init__(self) -> None:
+        self.account = self.owner
         scheduler = self.cloud.scheduler
         self._clock = AwsClock(SECONDS, lambda: self.cloud.now().timestamp() + self.off, lambda: scheduler.seconds)
 
@@ -51,7 +55,9 @@ class Laptop(Invocation):
         self._clock.correct(float(int(self.cloud.now().timestamp())), self.cloud.scheduler.seconds)
 
     def work(self) -> None:
-        ports = Ports(self.stores, self, Patience(60, 2, lambda: 0.5), self.cloud.token, self.cloud.lag)
+        patience = Patience(60, 2, lambda: 0.5)
+        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad())
         self.answered()  # It has asked who it is.
+        janitor = Janitor(ports, self.region, self.account, tends_abroad=self.only_abroad)
         with suppress(StrongRefError):
-            list(Janitor(ports, self.region, ACCOUNT).tend(self))
+            list(janitor.tend(self, only_abroad=self.only_abroad))

@@ -13,13 +13,27 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.support.abroad import OTHER
+from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.operations import NoAnswerError
 from tests.support.cloudformation.stacks import CREATING, ROLLBACK, UPDATING
 from tests.support.fuzz.ending import delete_everything
 from tests.support.fuzz.history import CALL_SECONDS, History
 from tests.support.fuzz.invocation import remember_held
 from tests.support.fuzz.laptop import Laptop
-from tests.support.fuzz.properties import CONSUMERS, NAMES, PRODUCERS, VALUES, exports, imports, with_holds
+from tests.support.fuzz.properties import (
+    ACCOUNTS,
+    BOTH,
+    CONSUMERS,
+    NAMES,
+    PRODUCERS,
+    VALUES,
+    exports,
+    imports,
+    plain,
+    source,
+    with_holds,
+)
 
 if TYPE_CHECKING:
     from tests.support.cloudformation.operations import Resources
@@ -37,11 +51,13 @@ class Machine(RuleBasedStateMachine):
         steps: calls made by all histories so far.
         lag: by how many seconds reads may lag.
         remembers: a deleted name cannot be used again at once.
+        abroad: there is another account, too.
     """
 
     steps: ClassVar[int] = 0
     lag: ClassVar[float] = 0.0
     remembers: ClassVar[bool] = False
+    abroad: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,8 +73,9 @@ class Machine(RuleBasedStateMachine):
     def begin(self) -> None:
         """Every history begins with values that are there, so that there is something to fight over."""
         values = {"A": "one", "B": "one"}
-        for which in PRODUCERS:
-            self.history.deploy(*which, {"X": {"Region": "us-east-1", "Consumer": "web", "Values": values}})
+        for which, account in zip(PRODUCERS, (BOTH, ACCOUNT), strict=True):
+            at = {"Region": "us-east-1", "Account": account}
+            self._deploy(*which, {"X": {**at, "Consumer": "web", "Values": values}}, fails=False)
         self.history.finish()
 
     @rule(
@@ -72,6 +89,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=st.sampled_from(CONSUMERS), data=st.data(), fails=st.integers(0, 5))
     def deploy_consumer(self, which: tuple[str, str], data: st.DataObject, fails: int) -> None:
+        which = self._here(which)
         self._deploy(*which, data.draw(imports(which[0])), fails=fails == 0)
 
     @rule(
@@ -90,12 +108,15 @@ class Machine(RuleBasedStateMachine):
         order: list[int],
     ) -> None:
         """A producer and a consumer of it are deployed at the same moment."""
-        imports = {"From": {"Stack": producer[0], "Region": producer[1]}, "Names": names, "Consumer": "web"}
+        consumer = self._here(consumer)
+        imports = {"From": source(consumer[0], *producer), "Names": names, "Consumer": "web"}
+        account = ACCOUNTS.get(consumer[0], ACCOUNT)
         exports = {
             "Region": consumer[1],
+            "Account": account,
             "Consumer": "web",
-            "Values": values,
-            "SecureKeys": ["S"] if "S" in values else [],
+            "Values": values if account == ACCOUNT else plain(values),
+            "SecureKeys": ["S"] if "S" in values and account == ACCOUNT else [],
         }
         self._deploy(*consumer, {"P": imports}, fails=False)
         self._deploy(*producer, with_holds(producer[0], {"X": exports}), fails=False)
@@ -118,7 +139,13 @@ class Machine(RuleBasedStateMachine):
         if which not in self.cloud.operations and stack and stack.status == "UPDATE_ROLLBACK_FAILED":
             self.history.continue_rollback(*which)
 
+    def _here(self, consumer: tuple[str, str]) -> tuple[str, str]:
+        """A consumer, or another one if there is no other account."""
+        return CONSUMERS[0] if consumer[0] in ACCOUNTS and not self.abroad else consumer
+
     def _deploy(self, name: str, region: str, resources: Resources, *, fails: bool) -> None:
+        if not self.abroad:
+            resources = {at: {key: each[key] for key in each if key != "Account"} for at, each in resources.items()}
         stack = self.cloud.find(name, region)
         if (name, region) not in self.cloud.operations and not (stack and stack.status.endswith("_FAILED")):
             self.history.deploy(name, region, resources, fails=fails)
@@ -224,12 +251,34 @@ class Machine(RuleBasedStateMachine):
             self.history.note(f"{region} {'cannot be reached any more' if is_away else 'is back'}")
             self.cloud.away ^= {region}
 
-    @rule(off=st.sampled_from([-200.0, -100.0, 100.0, 200.0]))
-    def doctor(self, off: float) -> None:
+    @precondition(lambda self: self.abroad)
+    @rule(trusts=st.booleans())
+    def trust(self, trusts: bool) -> None:
+        """The other account trusts nobody anymore, or again."""
+        if trusts is not self.cloud.trusting[OTHER]:
+            self.history.note(f"account {OTHER} {'trusts this one again' if trusts else 'takes its trust back'}")
+            self.cloud.trusting[OTHER] = trusts
+
+    @rule(off=st.sampled_from([-200.0, -100.0, 100.0, 200.0]), owner=st.sampled_from([ACCOUNT, ACCOUNT, OTHER]))
+    def doctor(self, off: float, owner: str) -> None:
         """`doctor --fix`, on a laptop whose clock is wrong."""
-        self.history.note(f"doctor --fix, {off:+g} s")
-        Laptop.start(self.cloud, CONSUMERS[0][1], off)
+        owner = owner if self.abroad else ACCOUNT
+        self.history.note(f"doctor --fix in account {owner}, {off:+g} s")
+        Laptop.start(self.cloud, CONSUMERS[0][1], off, owner=owner)
         self.history.settle()
+
+    @precondition(lambda self: self.abroad)
+    @rule()
+    def tend_abroad(self) -> None:
+        """The janitor of the producers' region looks after places in the other account, beside whoever is at work."""
+        self.history.note("the janitor of places abroad")
+        Laptop.start(self.cloud, PRODUCERS[0][1], only_abroad=True)
+        self.history.settle()
+
+    @precondition(lambda self: self.abroad and not self.cloud.scheduler.tasks)
+    @rule()
+    def hold_abroad(self) -> None:
+        self.history.check_held()
 
     @rule(locks=st.booleans())
     def lock(self, locks: bool) -> None:

@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
+from tests.support.abroad import OTHER
+from tests.support.builders import ACCOUNT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PRODUCERS = (("network", "eu-west-1"), ("base", "eu-west-1"))
-CONSUMERS = (("web", "us-east-1"), ("shop", "us-east-1"))
+CONSUMERS = (("web", "us-east-1"), ("shop", "us-east-1"), ("mall", "us-east-1"))
+ACCOUNTS = {"mall": OTHER}
+"""The stacks of another account."""
+
+BOTH = [ACCOUNT, OTHER]
 
 _TEXTS = st.sampled_from(["one", "two"])
 _MAPS = st.fixed_dictionaries({"x": _TEXTS}, optional={"y": _TEXTS})
@@ -31,11 +38,14 @@ def _rarely(draw: st.DrawFn) -> bool:
 def _export(draw: st.DrawFn) -> dict[str, Any]:
     values = draw(VALUES)
     where = draw(st.sampled_from(["us-east-1"] * 14 + [["us-east-1", "eu-west-1"], "eu-west-1"]))
+    accounts = draw(st.sampled_from([None] * 5 + [OTHER, BOTH, BOTH]))
     properties: dict[str, Any] = {"Region": where, "Values": values}
+    if accounts:
+        properties |= {"Account": accounts, "Values": plain(values)}
     consumer = draw(st.sampled_from(["web"] * 8 + ["shop", None]))
     if consumer:
         properties["Consumer"] = consumer
-    if "S" in values:
+    if "S" in properties["Values"]:
         properties["SecureKeys"] = ["S"]
     if _rarely(draw):
         properties["OnChange"] = "propagate"
@@ -47,7 +57,7 @@ def _export(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def _import(draw: st.DrawFn, own: str) -> dict[str, Any]:
     name, region = draw(st.sampled_from(PRODUCERS[:1] * 5 + PRODUCERS[1:]))
-    properties: dict[str, Any] = {"From": {"Stack": name, "Region": region}}
+    properties: dict[str, Any] = {"From": source(own, name, region)}
     names = draw(NAMES)
     if not _rarely(draw):
         properties["Names"] = names
@@ -61,6 +71,16 @@ def _import(draw: st.DrawFn, own: str) -> dict[str, Any]:
     if _rarely(draw):
         properties["Revision"] = draw(_TEXTS)
     return properties
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """These values without secure ones, which other accounts do not get."""
+    return {key: value for key, value in values.items() if key != "S"}
+
+
+def source(own: str, name: str, region: str) -> dict[str, str]:
+    """Where a stack imports from."""
+    return {"Stack": name, "Region": region} | ({"Account": ACCOUNT} if own in ACCOUNTS else {})
 
 
 def with_holds(stack: str, resources: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -6,19 +6,23 @@ event is another. Invocations can be killed, started again, run twice, or hand o
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.event import Event, RequestType
+from strongref.contract.names import StackArn
 from strongref.contract.response import Response
 from strongref.errors import StrongRefError
 from strongref.protocol.lag import ReadLag
+from tests.support.abroad import OTHER, forbidden
 from tests.support.cloud import Cloud
 from tests.support.cloudformation.operations import NoAnswerError
 from tests.support.cloudformation.requests import SIGNED_FORMAT
-from tests.support.fake_ssm import EPOCH
+from tests.support.fake_ssm import EPOCH, error
 from tests.support.fuzz.invocation import Invocation, PendingRequest
+from tests.support.fuzz.properties import ACCOUNTS
 from tests.support.fuzz.scheduler import BEGINS, Scheduler, Task, TaskState
 from tests.support.half_deleted import HalfDeletedSsm
 from tests.support.late_reads import Lateness, LateSsm, LateStacks
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Key
     from strongref.contract.values import Value
     from tests.support.cloudformation.requests import ResourceRequest
+    from tests.support.cloudformation.stacks import FakeStack
 
 
 class SteppedCloud(Cloud):
@@ -56,9 +61,29 @@ class SteppedCloud(Cloud):
         self.operations: dict[tuple[str, str], Task] = {}
         self.outcomes: dict[tuple[str, str], StrongRefError | None] = {}
         self.away: set[str] = set()  # regions that functions of others cannot reach
+        self.trusting = {OTHER: True}
 
     def now(self) -> datetime:
         return EPOCH + timedelta(seconds=self.scheduler.seconds)
+
+    def new_stack(self, name: str, region: str, root: str = "") -> FakeStack:
+        made = super().new_stack(name, region, root)
+        if account := ACCOUNTS.get(name):
+            del self.stacks[made.arn]
+            made.arn = str(replace(StackArn.parse(made.arn), account=account))
+            self.stacks[made.arn] = made
+        return made
+
+    def let_in(self, account: str) -> None:
+        """Let a session in another account do something, or begin; raises `ClientError`."""
+        if not self.trusting[account]:
+            raise error("AccessDeniedException", "no", "any")
+
+    def check_session(self, account: str, method: str, request: dict[str, Any]) -> None:
+        """Check that a session's call is one that its role may ever make, and that its account lets it in now."""
+        action = "".join(word.capitalize() for word in method.split("_"))
+        assert not (problems := forbidden(action, request)), problems
+        self.let_in(account)
 
     # -- what `watched_cloud` sees -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from tests.support.cloudformation.operations import NoAnswerError
 from tests.support.cloudformation.requests import IMPORT
 from tests.support.cloudformation.stacks import CLEANUP, ROLLBACK, ROLLBACK_CLEANUP
 from tests.support.fake_ssm import error
+from tests.support.fuzz.invocation import site_text
 from tests.support.fuzz.laptop import Laptop
 from tests.support.fuzz.stepped_cloud import SteppedCloud
 from tests.support.invariants import Reference, lost, published, records, stored, torn, value_of
@@ -63,12 +64,12 @@ class WatchedCloud(SteppedCloud):
         self.caller = invocation
         if isinstance(invocation, Laptop):
             return
-        if region in self.away and region != invocation.event.stack_arn.region:
+        if region in self.away and region != site_of(invocation.event.stack):
             raise error("AccessDeniedException", "no", method)
         given = (invocation.event.properties, invocation.event.old_properties or {})
         if method == "put_parameter" and any(each.get("OnChange") == "propagate" for each in given):
             for (stack, _), values in self.imported.items():
-                if _region(stack) == region and request["Name"].startswith(f"{values.scope.path('records')}/"):
+                if site_of(stack) == region and request["Name"].startswith(f"{values.scope.path('records')}/"):
                     values.allow_changes()
 
     def after_success(self, event: Event, answer: Response, held: Mapping[Key, Value]) -> None:
@@ -80,7 +81,7 @@ class WatchedCloud(SteppedCloud):
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)
             claims = frozenset({(claim_tag(answer.physical_id), event.stack)})
             there = stored(self.regions)
-            names = {key: (stack.region, scope.parameter_name(key)) for key in held}
+            names = {key: (site_of(event.stack), scope.parameter_name(key)) for key in held}
             # What is kept for its claim may be held while nobody can read it: then it is to stay what is stored now.
             references = {
                 key: Reference(
@@ -137,5 +138,7 @@ class WatchedCloud(SteppedCloud):
         return stack is not None and stack.status in WITHDRAWING
 
 
-def _region(arn: str) -> str:
-    return StackArn.parse(arn).region
+def site_of(arn: str) -> str:
+    """The name of the store that the imports of a stack are in."""
+    stack = StackArn.parse(arn)
+    return site_text(stack.region, stack.account)
