@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tests.e2e.between_accounts import Between
 
 
-@pytest.mark.story
 def test_a_value_is_held_by_an_import_of_the_other_account(between: Between) -> None:
     between.publish({"A": "a1", "B": "b1"}, expect=CREATED)
     assert between.consume("A", expect=CREATED).outputs == {"A": "a1"}

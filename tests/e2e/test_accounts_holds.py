@@ -57,10 +57,13 @@ def test_what_the_other_account_imports_is_held_by_cloudformation_until_the_jani
     before = produce(between)
     assert tend(between) == []
     between.consume("Arn", expect=CREATED)
+    changed = held({**producing(between), "Exports": between.exports({"Arn": "another"})})
+    between.a.deploy(between.producer, changed, EU, ROLLED_BACK)
+    assert f"imported by stack {between.consumer} ({US}, {B})" in between.why()
     assert tend(between) == ["unheld"]
     assert holds(between) == [(B, US)]
 
-    between.a.delete(between.producer, EU, expect=CREATED)
+    between.a.delete(between.producer, EU, expect=ROLLED_BACK)
     assert f"Delete canceled. Cannot delete export {between.producer}-Exports" in between.why()
     assert f"in use by strongref-hold-{B}-{between.consumer}-" in between.why()
     between.a.deploy(between.producer, stack({"Topic": topic()}), EU, ROLLED_BACK)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.e2e.between_accounts import CREATED, NOT_CREATED, ROLLED_BACK, STUCK, UPDATED, A, B, revoke, trust
 from tests.e2e.templates import EMPTY, EU, US
 
@@ -44,7 +42,6 @@ def test_revoked_before_a_creation_the_stack_is_deleted_and_created_once_there_i
     assert between.stored(between.partner) == {"A": "a1"}
 
 
-@pytest.mark.story
 def test_revoked_during_an_update_the_rollback_waits_until_the_trust_is_back(between: Between) -> None:
     """The second of two places is denied: neither is rolled back before both are."""
     between.publish({"A": "a1"}, B, between.partner.account, expect=CREATED)
