@@ -14,6 +14,7 @@ from strongref.errors import AccessDeniedError, StoreError, UndecryptableError
 from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
 from strongref.protocol.phases import Phase
 from strongref.protocol.snapshot import Destination
+from tests.support.abroad import OTHER
 from tests.support.builders import ACCOUNT, NETWORK, SCOPE, values
 from tests.support.fake_ssm import EPOCH
 
@@ -69,6 +70,25 @@ def test_a_place_is_passed_over_in_these_phases_alone(
     index: IndexEntry, wanted: Mapping[Key, Value], residual: bool, phases: frozenset[Phase]
 ) -> None:
     at = Destination(Site(HERE.region), SCOPE, wanted, is_residual=residual)
+    assert {phase for phase in Phase if may_pass_over(phase, at, index)} == set(phases)
+
+
+ABROAD = Place(OTHER, "us-east-1", "web")
+
+
+@pytest.mark.parametrize(
+    ("index", "wanted", "phases"),
+    [
+        pytest.param(entry(THERE, **OLDER), NOTHING, EVERY, id="not named"),
+        pytest.param(entry(), WANTED, (), id="not named, and wanted"),
+        pytest.param(entry(ABROAD), NOTHING, (), id="named"),
+    ],
+)
+def test_what_the_index_does_not_name_of_another_account_was_never_written_to(
+    index: IndexEntry, wanted: Mapping[Key, Value], phases: frozenset[Phase]
+) -> None:
+    """Version 0.2.0 wrote to none, so its entries name all there is."""
+    at = Destination(Site(ABROAD.region, ABROAD.account), SCOPE, wanted)
     assert {phase for phase in Phase if may_pass_over(phase, at, index)} == set(phases)
 
 
