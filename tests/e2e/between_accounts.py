@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import CLAIM_TAG, StackArn
 from strongref_cli.install.trust import TEMPLATE
-from tests.e2e.harness import waiting_resource
+from tests.e2e.harness import Aws, waiting_resource
 from tests.e2e.templates import EU, US, Template, export, importing, stack
 from tests.e2e.test_command_line import Shell
 from tests.support.emulator.sam import APPLICATION
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from tests.e2e.harness import Aws, Deployed
+    from collections.abc import Callable
+
+    from tests.e2e.harness import Deployed
     from tests.e2e.test_command_line import Done
 
 A, B, C = "414141414141", "424242424242", "434343434343"
@@ -83,6 +86,13 @@ class Between:
     partner: Aws
     producer: str
     consumer: str
+
+    @classmethod
+    def of(cls, a: Aws, names: Callable[[str], str]) -> Between:
+        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        partner = Aws(a.emulator, PARTNERS[worker])
+        trust(partner, a.account)
+        return cls(a, Aws(a.emulator, B), partner, names("network"), names("web"))
 
     def exports(self, values: dict[str, Any], *accounts: str, **more: Any) -> Template:
         """An Export to accounts, B if none are given, for the consumer unless something else is given."""

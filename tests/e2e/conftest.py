@@ -201,7 +201,7 @@ def throttled(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> A
 @pytest.fixture
 def between(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, names: Callable[[str], str]) -> Between:
     """One test's stacks in A, which exports to other accounts, and in B."""
-    return _between(_exporting_abroad(emulator, tmp_path_factory, A), names)
+    return Between.of(_exporting_abroad(emulator, tmp_path_factory, A), names)
 
 
 @pytest.fixture
@@ -210,14 +210,7 @@ def between_alone(
 ) -> Iterator[Between]:
     """Likewise in an account in which no other test is at work: its janitor runs."""
     with _locked(_shared(tmp_path_factory), "between.lock"):
-        yield _between(_exporting_abroad(emulator, tmp_path_factory, HELD), names)
-
-
-def _between(producing: Aws, names: Callable[[str], str]) -> Between:
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    partner = Aws(producing.emulator, PARTNERS[worker])
-    trust(partner, producing.account)
-    return Between(producing, Aws(producing.emulator, B), partner, names("network"), names("web"))
+        yield Between.of(_exporting_abroad(emulator, tmp_path_factory, HELD), names)
 
 
 def _exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, account: str) -> Aws:
