@@ -64,7 +64,7 @@ ALLOWED = {
             "protocol.hold_steps",
         ),
         *("protocol.out_of_reach", "protocol.phases"),
-        *("protocol.janitor", "protocol.janitor_failures"),
+        *("protocol.janitor", "protocol.janitor_abroad", "protocol.janitor_failures"),
         *("protocol.janitor_holds", "protocol.janitor_index", "protocol.plan", "protocol.published"),
         "protocol.recreation",
     ),

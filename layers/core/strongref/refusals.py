@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError, where_text
-from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, claimant, cut, some, stack_text
+from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ class ExportsInUseError(StrongRefError):
     counted = ErrorMetric.REFUSED
     in_use: Sequence[InUse]
     unknown: Collection[str] = ()  # who imports them and cannot be asked about: ARNs of stacks, and other texts
-    account: str = ""  # the producer's
+    accounts: Collection[str] = ()  # other accounts with such values, whose stacks cannot be asked about either
 
     def __str__(self) -> str:
         in_use = _merged(self.in_use)
@@ -48,16 +48,10 @@ class ExportsInUseError(StrongRefError):
         everyone = {importer for use in self.in_use for importer in use.importers}
         way_out = f"Remove {'that import' if len(everyone) == 1 else 'those imports'} first"
         way_out += ", or set OnChange: propagate." if changes else "."
-        unknown = sorted(everyone.intersection(self.unknown))
-        abroad = {each: account for each in unknown if (account := claimant(each).get("account"))}
-        if elsewhere := {account for account in abroad.values() if self.account not in ("", account)}:
-            unknown = [each for each in unknown if abroad.get(each) not in elsewhere]
-            one = len(everyone) - len(unknown) == 1
-            way_out += (
-                f" If {'that stack is' if one else 'one of those stacks is'} gone, run strongref doctor --fix in "
-            )
-            way_out += f"account {some(sorted(elsewhere), 3)}."
-        if unknown:
+        if self.accounts:
+            gone = "that stack is" if len(everyone) == 1 else "one of those stacks is"
+            way_out += f" If {gone} gone, run strongref doctor --fix in account {some(sorted(self.accounts), 3)}."
+        if unknown := sorted(everyone.intersection(self.unknown)):
             way_out += (
                 f" Whether {cut(some(map(stack_text, unknown), 3), 200)} exists cannot be checked: if not, take the "
                 "claim off with strongref release."

@@ -36,16 +36,16 @@ class TagInspector:
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self.interpret(_read_tags(store, scope, keys), stack, abroad=bool(store.account))
+        return self.interpret(_read_tags(store, scope, keys), stack, account=store.account)
 
     def interpret(
-        self, tags: Mapping[Key, Mapping[str, str] | None], stack: str, *, abroad: bool = False
+        self, tags: Mapping[Key, Mapping[str, str] | None], stack: str, *, account: str = ""
     ) -> dict[Key, ValueTags]:
         """What tags that were read say, as seen from a stack; None stands for a value that has gone.
 
-        In another account (`abroad`), no claim is stale: its stacks cannot be asked about.
+        In another `account`, no claim is stale: its stacks cannot be asked about.
         """
-        return self._interpreted(tags, lambda producer: self._owner(producer, stack), abroad=abroad)
+        return self._interpreted(tags, lambda producer: self._owner(producer, stack), account=account)
 
     def unclaimed(self, stack: str, owners: Mapping[str, str] | None = None) -> ValueTags:
         """What the tags of a value of this stack say if nobody claims it."""
@@ -54,13 +54,13 @@ class TagInspector:
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say to a caller that owns none of them."""
         tags = _read_tags(store, scope, keys)
-        return self._interpreted(tags, lambda _: Owner.FOREIGN, abroad=bool(store.account))
+        return self._interpreted(tags, lambda _: Owner.FOREIGN, account=store.account)
 
     def inspect_in_scope(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say; a value is ours if it belongs to the stack whose scope this is."""
         tags = _read_tags(store, scope, keys)
         return self._interpreted(
-            tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist), abroad=bool(store.account)
+            tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist), account=store.account
         )
 
     def inspect_readable(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
@@ -148,15 +148,18 @@ class TagInspector:
         return stack in self._infos and self._infos[stack] is None
 
     def _interpreted(
-        self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner], *, abroad: bool
+        self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner], *, account: str
     ) -> dict[Key, ValueTags]:
-        found = self._of_another_account if abroad else self._value_tags
-        return {key: found(each, owner) for key, each in tags.items() if each is not None}
+        there = {key: each for key, each in tags.items() if each is not None}
+        if account:
+            found = {key: self._of_another_account(each, owner) for key, each in there.items()}
+            return {key: replace(each, account=account) for key, each in found.items()}
+        return {key: self._value_tags(each, owner) for key, each in there.items()}
 
     def _of_another_account(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
-        """All claims count: their stacks cannot be asked about."""
+        """All claims count, and whatever else is wrong is for its own janitor to see."""
         producer, owners, claims = split_tags(tags)
-        return ValueTags(owner(producer), producer, owners, claims, unknown=claims)
+        return ValueTags(owner(producer), producer, owners, claims)
 
     def _value_tags(self, tags: Mapping[str, str], owner: Callable[[str | None], Owner]) -> ValueTags:
         producer, owners, claims = split_tags(tags)

@@ -226,8 +226,6 @@ class Janitor:
         deleted = frozenset(stack for stack in stacks if not inspector.may_exist(stack))
         readable = [key for key in keys if key in values and scope.parameter_name(key) not in inspector.unread]
         tags = inspector.inspect_readable(at.store, scope, readable)
-        if self.there:  # What can be said about its own stacks is for its own janitor to say.
-            tags = {key: replace(each, unknown={}) for key, each in tags.items()}
         published = {key for each in records.values() if each.readable for key in each.readable.values}
         unrecorded = {each for key in tags.keys() - published for each in lost_records(tags[key], records)}
         lost = {each for each in unrecorded if self._is_named(at.clock, scope, each)}

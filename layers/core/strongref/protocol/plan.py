@@ -132,11 +132,11 @@ def refusal_of(plans: Sequence[ExportPlan]) -> Refusal | None:
     refusals = [refusal for plan in plans for refusal in plan.refusals]
     in_use: list[InUse] = []
     unknown: set[str] = set()
-    account = ""
+    accounts: set[str] = set()
     for refusal in refusals:
         if not isinstance(refusal, ExportsInUseError):
             return refusal
         in_use.extend(refusal.in_use)
         unknown.update(refusal.unknown)
-        account = refusal.account
-    return ExportsInUseError(in_use, unknown, account) if in_use else None
+        accounts.update(refusal.accounts)
+    return ExportsInUseError(in_use, unknown, accounts) if in_use else None

@@ -73,10 +73,7 @@ def plan_export(  # noqa: PLR0913 (what is wanted, and what is stored)
     is the name of the CloudFormation export that imports hold.
     """
     found = _compare(export, wanted, stored, tags)
-    refusals = (
-        *_not_ours(scope, wanted, stored, tags, policy),
-        *_in_use(scope, stored, found, policy, {each for key in tags.values() for each in key.unknown.values()}),
-    )
+    refusals = (*_not_ours(scope, wanted, stored, tags, policy), *_in_use(stored, found, policy, tags.values()))
     if refusals:
         return plan.ExportPlan(scope, refusals=refusals)
     overwritten = {key: wanted[key] for key in found.changed if key not in found.retyped}
@@ -185,9 +182,9 @@ def _not_ours(
 
 
 def _in_use(
-    scope: ExportScope, stored: StoredExports, found: _Differences, policy: ClaimPolicy, unknown: Collection[str]
+    stored: StoredExports, found: _Differences, policy: ClaimPolicy, tags: Collection[ValueTags]
 ) -> Iterator[Refusal]:
-    """What claims forbid, given which of those who claim cannot be asked about.
+    """What claims forbid, given the tags of the values.
 
     Nobody knows whether an imported value changes that cannot be decrypted. Another type takes a deletion, without the
     claims for a moment: that is never propagated.
@@ -201,8 +198,9 @@ def _in_use(
         InUse(key, "given another type", who) for key, who in found.claimed_changes.items() if key in found.retyped
     ]
     in_use += [InUse(key, "dropped", who) for key, who in drops.items()]
+    unknown = {importer for each in tags for importer in each.unknown.values()}
     if in_use:
-        yield ExportsInUseError(in_use, unknown, scope.producer.account)
+        yield ExportsInUseError(in_use, unknown, {each.account for each in tags if each.account})
 
 
 def _records(

@@ -214,7 +214,7 @@ def _read_tags(
         read: dict[Key, Mapping[str, str] | None] = {}
         yield [partial(_read_into, read, store, scope, key) for key in keys]
         for key in keys:
-            found = inspector.interpret({key: read[key]}, export.stack, abroad=bool(store.account))
+            found = inspector.interpret({key: read[key]}, export.stack, account=store.account)
             snapshot.tags.update(found)
             is_unclaimed = all(tags == inspector.unclaimed(export.stack, tags.owners) for tags in found.values())
             scan.note(key, unclaimed=is_unclaimed)

@@ -38,6 +38,7 @@ class ValueTags:
     restored: bool = False  # whether it was put back after it had been deleted, with the claims on it
     # of the live claims, those of stacks that cannot be asked about, and those that no version known here makes
     unknown: Mapping[str, str] = field(default_factory=dict)
+    account: str = ""  # where the value is, if that is another account
 
     @property
     def importers(self) -> Importers:
