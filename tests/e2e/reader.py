@@ -17,7 +17,7 @@ from zlib import crc32
 from tests.e2e.harness import Aws
 from tests.e2e.terminal import IMPATIENT
 from tests.support.documents import ROOT, blocks
-from tests.support.emulator.control import ACCOUNT, executable
+from tests.support.emulator.control import ACCOUNT, OTHER_ACCOUNT, executable
 from tests.support.emulator.sam import QUICK
 
 if TYPE_CHECKING:
@@ -45,36 +45,38 @@ class Reader:
     """Somebody who follows the documentation, with a checkout of the project and an account of their own.
 
     Attributes:
+        there: the reader's second account, for pages about two.
         left: the blocks of commands that were not run yet.
     """
 
     def __init__(self, aws: Aws, checkout: Path, pages: Collection[str]) -> None:
         self.aws = aws
+        self.there = Aws(aws.emulator, str(int(aws.account) + 1))
         self.checkout = checkout
         self.left = [block for block in commands() if str(block.page.relative_to(ROOT)) in pages]
 
-    def run(self, beginning: str, *, fails: bool = False) -> str:
+    def run(self, beginning: str, *, fails: bool = False, there: bool = False) -> str:
         """Run the next blocks that begin like this, once on each page; what the last one printed."""
         ran = [block for block in self.left if block.text.startswith(beginning)]
         assert ran, f"no block of commands begins with {beginning!r} any more"
         printed = ""
         for block in {block.text: block for block in ran}.values():
-            done = self.shell(self.own(block.text))
+            done = self.shell(self.own(block.text), there=there)
             assert fails == (done.returncode != 0), f"{block}:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
             printed = done.stdout
         self.left = [block for block in self.left if block not in ran]
         return printed
 
     def own(self, text: str) -> str:
-        """A page's text with the reader's own account."""
-        return text.replace(ACCOUNT, self.aws.account)
+        """A page's text with the reader's own accounts."""
+        return text.replace(ACCOUNT, self.aws.account).replace(OTHER_ACCOUNT, self.there.account)
 
-    def shell(self, text: str) -> subprocess.CompletedProcess[str]:
+    def shell(self, text: str, *, there: bool = False) -> subprocess.CompletedProcess[str]:
         """Run a command that no page shows."""
         tools = Path(executable("STRONGREF_SAM", ".build/venv-sam/bin/sam")).parent
         environment = {
             **os.environ,
-            **self.aws.emulator.env(self.aws.account),
+            **self.aws.emulator.env((self.there if there else self.aws).account),
             **IMPATIENT,
             "HOME": str(self.checkout.parent),
             # Our own Python first: it has the package that programs import.

@@ -71,6 +71,7 @@ def test_each_step_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: P
         reader.install()
         _from_import_value_and_get_stack_output(reader)
         _from_the_cdk(reader)
+        _from_another_account(reader)
 
 
 def _from_import_value_and_get_stack_output(reader: Reader) -> None:
@@ -132,6 +133,33 @@ def _from_import_value_and_get_stack_output(reader: Reader) -> None:
     for region in (EU, US):
         aws.delete("albums", region)
     aws.delete("photos", EU)
+
+
+def _from_another_account(reader: Reader) -> None:
+    here, there = reader.aws, reader.there
+    for template in (reader.checkout / "examples/accounts").glob("*.yaml"):
+        template.write_text(reader.own(template.read_text()))
+    network, web = (
+        load((reader.checkout / f"examples/accounts/{name}.yaml").read_text()) for name in ("network", "web")
+    )
+
+    # Before: an output, and what Fn::GetStackOutput makes of it.
+    network["Outputs"] = {"Cidr": {"Value": network["Resources"].pop("Exports")["Properties"]["Values"]["Cidr"]}}
+    here.deploy("network", network, EU, "CREATE_COMPLETE")
+    del web["Resources"]["Imports"]
+    rule = web["Resources"]["FromTheNetwork"]["Properties"]["SecurityGroupIngress"][0]
+    rule["CidrIp"] = web["Outputs"]["Cidr"]["Value"] = here.outputs("network", EU)["Cidr"]
+    there.deploy("web", web, US, "CREATE_COMPLETE")
+    before = there.physical_ids("web", US)
+
+    both = [block for block in blocks("sh") if block.page.name == "accounts.md"][:2]
+    for block, is_there in zip(both, (True, False), strict=True):
+        assert reader.shell(reader.own(block.text), there=is_there).returncode == 0, block
+    reader.run("aws cloudformation deploy --stack-name network")  # Step 1
+    reader.run("aws cloudformation deploy --stack-name web", there=True)  # Step 2
+    assert before.items() <= there.physical_ids("web", US).items()
+    assert there.outputs("web", US) == {"Cidr": "10.0.0.0/16"}
+    assert " Cidr " in reader.run("strongref list --importer web", there=True)  # Step 3
 
 
 def _from_the_cdk(reader: Reader) -> None:

@@ -59,6 +59,9 @@ TOOLS: Mapping[str, Callable[[], StrongRefError]] = {
     "readme-in-use": lambda: refusals.ExportsInUseError(
         [InUse("CertificateArn", "changed", (stack_arn("site", "eu-west-1"),))]
     ),
+    "accounts-in-use": lambda: refusals.ExportsInUseError(
+        [InUse("Cidr", "changed", (function_errors.WEB_OF_B,))], accounts=("222222222222",)
+    ),
     "get-started-in-use": lambda: refusals.ExportsInUseError(
         [InUse(name, "changed", (stack_arn("consumer", "us-east-1"),)) for name in ("TopicArn", "TopicName")]
     ),
