@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from strongref.contract.response import Response
     from strongref.protocol.time import Clock
 
-MOST = 151
+MOST = 152
 
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Functions only for some versions of Python."""

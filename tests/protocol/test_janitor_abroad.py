@@ -17,7 +17,7 @@ from strongref.protocol.time import Patience
 from tests.protocol.test_abroad import CLAIM, FURTHER, THERE, B, C, claim, deploy
 from tests.protocol.test_holds import HOLD, hold_stacks, holding
 from tests.protocol.test_out_of_reach import DatedCloud
-from tests.protocol.test_scenarios import EU, US, name
+from tests.protocol.test_scenarios import EU, US, exports, name
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.operations import ExportInUseError
 
@@ -264,11 +264,13 @@ def test_without_exports_to_other_accounts_a_run_makes_the_same_calls(cloud: Clo
 
 def test_a_run_goes_on_where_the_one_before_it_stopped(cloud: Cloud) -> None:
     deploy(cloud, {"A": "a"}, B, C, Hold=HOLD)
+    cloud.deploy("api", EU, {"Exports": exports({"A": "a"}, Account=B, Region="eu-central-1")})
     ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud)
     janitor = Janitor(ports, EU, ACCOUNT, tends_abroad=True)
     marks = [each.mark for each in janitor.tend(cloud.clock, only_abroad=True)]
     assert marks == sorted(marks)
     for number, mark in enumerate(marks):
         assert [each.mark for each in janitor.tend(cloud.clock, mark, only_abroad=True)] == marks[number + 1 :]
+    assert len(marks) == len({B, C} | {"api", "the end"})
     first, *_ = janitor.tend(cloud.clock, skip=True, only_abroad=True)
-    assert [(each.kind, each.site) for each in first.findings] == [(FindingType.FAILED_CALL, Site(US, B))]
+    assert [(each.kind, each.site) for each in first.findings] == [(FindingType.FAILED_CALL, Site("eu-central-1", B))]

@@ -170,11 +170,11 @@ class RoleDeniedError(DeniedAbroadError):
     counted = ErrorMetric.REJECTED
     sentence = (
         "Account {account} does not let this account write: sts:AssumeRole of role {target:500} failed ({code}). "
-        "There, run strongref trust {_trusted}. A new role may need a minute. Nothing was changed there."
+        "There, run strongref trust {_producer}. A new role may need a minute. Nothing was changed there."
     )
 
     @property
-    def _trusted(self) -> str:
+    def _producer(self) -> str:
         return self.target.rpartition("-")[2]
 
 

@@ -23,7 +23,7 @@ from strongref.errors import NewerFormatError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from strongref.contract.names import ExportScope, Producer
+    from strongref.contract.names import Producer
     from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"
@@ -64,9 +64,6 @@ class IndexEntry:
     def is_exact(self) -> bool:
         """Whether what it does not name was not written to."""
         return bool(self.exact) and not self.older
-
-    def names(self, region: str, scope: ExportScope) -> bool:
-        return Place(scope.producer.account, region, scope.consumer) in self.places
 
     def is_untouched(self, place: Place) -> bool:
         """Whether nothing was written to a place since the last Update that could not reach it."""

@@ -376,8 +376,8 @@ class _Visit:
         janitor = self.janitor
         of = (janitor.ports, janitor.region, janitor.account, self.clock, janitor.failed)
         tender = AbroadTender(*of, self._index, self._holds)
-        for site, scope in tender.scopes():
-            path, found, values = f"{scope.path('exports')} ({site})", list[Finding](), 0
+        for path, (site, scope) in tender.scopes().items():
+            found, values = list[Finding](), 0
             if (ABROAD, path) <= self.after:
                 continue
             if not self._is_left_out(path, found):

@@ -77,8 +77,8 @@ class AbroadTender:
     # by name, holds that nobody seems to need, each with what looks at that again
     _stale: dict[str, tuple[HoldStack, Callable[[], bool]]] = field(default_factory=dict)
 
-    def scopes(self) -> list[tuple[Site, ExportScope]]:
-        """Where the Exports of the region publish in other accounts."""
+    def scopes(self) -> dict[str, tuple[Site, ExportScope]]:
+        """Where the Exports of the region publish in other accounts: by a path for each, in the order of these."""
         self._exports = self._named(self.index)
         needed = {each.hold.name for each in self._exports if not each.is_forgotten}
         for each in self.holds.held():
@@ -90,7 +90,10 @@ class AbroadTender:
                 hold = HoldStack.of_place_tags(info.tags, self.account, self.region) if info else None
                 if hold and hold.name == name:
                     self._stale[name] = hold, partial(self._is_unnamed, name)
-        return sorted({(each.site, each.scope) for each in self._exports})
+        found = {
+            f"{'/'.join(each.site)}{each.scope.path('exports')}": (each.site, each.scope) for each in self._exports
+        }
+        return dict(sorted(found.items()))
 
     def read(
         self, site: Site, scope: ExportScope, found: list[Finding]
