@@ -72,8 +72,10 @@ def test_an_administrator_can_neither_change_a_value_nor_take_a_claim_off(
     admin.put_parameter(Name=f"/{names('other')}", Value="2", Type="String")
 
 
-@pytest.mark.parametrize("role", ["strongref-operators", "strongref-ExporterRole-1ABC2DEF3GHI"])
-def test_operators_and_the_functions_can(world: World, aws: Aws, role: str) -> None:
+@pytest.mark.parametrize(
+    "role", ["strongref-operators", "strongref-ExporterRole-1ABC2DEF3GHI", "strongref-writer-222222222222"]
+)
+def test_operators_the_functions_and_another_accounts_can(world: World, aws: Aws, role: str) -> None:
     name = world.name("A")
     ssm = as_role(aws, role)
     ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=[{"Key": "a", "Value": "b"}])
