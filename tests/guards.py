@@ -22,7 +22,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.support import examples, only
-from tests.support.code_patterns import replace
+from tests.support.code_patterns import NotFoundOnceError, replace
 from tests.support.emulator.control import executable
 from tests.support.run_times import cpu_seconds, minutes
 
@@ -64,7 +64,7 @@ class Guard:
         name: what is removed.
         file: the module.
         function: its qualified name in the module.
-        find: the code, as a pattern that matches once in the function.
+        find: the code, as a pattern that matches once in the function; in other files than Python's, text.
         tests: pytest's selection.
         must_fail: the beginnings of the names of tests, each of which must be among those run, and must fail.
         instead: the code that replaces it; without it, the statement is removed.
@@ -84,7 +84,12 @@ class Guard:
         Raises:
             NotFoundOnceError: it is not there exactly once.
         """
-        return replace((ROOT / self.file).read_text(), self.function, self.find, self.instead)
+        source = (ROOT / self.file).read_text()
+        if self.file.endswith(".py"):
+            return replace(source, self.function, self.find, self.instead)
+        if source.count(self.find) != 1:
+            raise NotFoundOnceError(f"{self.find!r} is there {source.count(self.find)} times.")
+        return source.replace(self.find, self.instead)
 
 
 GUARDS = (
@@ -1502,6 +1507,15 @@ GUARDS = (
         instead="self._value_tags(_1, _2)",
         tests=("tests/protocol/test_abroad.py", "-k", "stale"),
         must_fail=("test_no_claim_there_is_stale[",),
+    ),
+    Guard(
+        name="that another account's role writes nothing below the place of a third one",
+        file="src/strongref_cli/install/trust.yaml",
+        function="",
+        find="Effect: Deny",
+        instead="Effect: Allow",
+        tests=("tests/cli/install/test_trust.py", "-k", "exactly_this"),
+        must_fail=("test_the_role_may_do_exactly_this",),
     ),
     Guard(
         name="the hold of a place in another account",

@@ -33,6 +33,9 @@ class Door:
 def test_a_guard_is_there_once_and_the_code_without_it_compiles(guard: Guard) -> None:
     source = (ROOT / guard.file).read_text()
     without = guard.removed()
+    if not guard.file.endswith(".py"):
+        assert without != source
+        return
     assert ast.unparse(ast.parse(source)) != without
     compile(without, guard.file, "exec")
 
