@@ -30,13 +30,17 @@ SMALL = [case for case in (*ABROAD, *ABROAD_DENIED) if case not in MOVES]
 QUICK = {"abroad: change x import; trust goes"}
 """With the fast tests."""
 
+FIRST_MOVE = "abroad: move here x import; trust goes"
+
 
 def _mark(case: Case, lag: int) -> tuple[pytest.MarkDecorator, ...]:
-    if case in SMALL and lag:
-        return () if case.label in QUICK else (pytest.mark.slow,)
-    if case in MOVES and "move here" in case.label and not lag:
+    if lag and case.label in QUICK:
+        return ()
+    if lag and case in SMALL and not case.label.startswith(("abroad: gone", "abroad: creation")):
         return (pytest.mark.slow,)
-    return (pytest.mark.largest if case in MOVES and case not in ABROAD and lag else pytest.mark.deep,)
+    if case in MOVES and lag and case not in ABROAD:
+        return (pytest.mark.largest,)
+    return (pytest.mark.slow if case.label == FIRST_MOVE and not lag else pytest.mark.deep,)
 
 
 @pytest.mark.parametrize(

@@ -83,13 +83,16 @@ def _give_up(history: History) -> None:
                 history.note(f"{at} forgets {place}")
                 text = encode_place(stack.arn, cloud.now())
                 store.overwrite(f"{at}{path_of(place, FORGOTTEN)}", ParameterType.STRING, text)
-    _tend(history)  # What is held for a place that was given up is released.
+    _tend(history, only_abroad=True)  # What is held for a place that was given up is released.
     for name, region in PRODUCERS:
         _empty(history, name, region)
 
 
-def _tend(history: History) -> None:
-    """The janitors of all regions run, one after the other, when reads show everything."""
+def _tend(history: History, *, only_abroad: bool = False) -> None:
+    """The janitors of all regions run, one after the other, when reads show everything.
+
+    They reach regions that are away for others; `only_abroad` leaves those alone.
+    """
     cloud = history.cloud
     history.wait(LONG)
     clock = FakeClock(remaining=1e12)
@@ -97,13 +100,13 @@ def _tend(history: History) -> None:
     clock.on_sleep = lambda _slept: history.wait(clock.slept[-1])  # or no read ever shows a fence that lags
     own, patience = Lookups(cloud, ACCOUNT), Patience(60, 2, lambda: 0.5)
     ports = Ports(partial(Cloud.stores, cloud), own, patience, cloud.token, cloud.lag, abroad=cloud)
-    for account in sorted({*ACCOUNTS.values()}):
+    for account in () if only_abroad else sorted({*ACCOUNTS.values()}):
         stores = partial(_stores_of, cloud, account)
         there = replace(ports, stores=stores, stacks=Lookups(cloud, account), abroad=NoneAbroad())
         for region in REGIONS:
             list(Janitor(there, region, account).tend(clock))
     for region in REGIONS:
-        list(Janitor(ports, region, ACCOUNT, tends_abroad=True).tend(clock))
+        list(Janitor(ports, region, ACCOUNT, tends_abroad=True).tend(clock, only_abroad=only_abroad))
 
 
 def _stores_of(cloud: Cloud, account: str, region: str, clock: Clock) -> SsmStore:
@@ -119,6 +122,7 @@ def _empty(history: History, name: str, region: str) -> None:
         history.finish()
         if stack.status != "UPDATE_ROLLBACK_COMPLETE":
             history.fail(f"stuck: nothing is wrong any more, and the rollback of {name} cannot be continued")
+        _tend(history, only_abroad=True)  # While a producer is stuck, what holds it for another account stays.
     if not stack.status.endswith("_FAILED"):
         resources = {
             logical_id: {**resource.properties, "Values": {}, "SecureKeys": []}
