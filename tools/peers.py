@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import yaml
 
-from strongref.contract.names import SHARED, ExportScope, Key, StackArn
+from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn
 from strongref.contract.record import Record
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER
 from strongref.contract.values import ParameterType, Value
@@ -241,7 +241,7 @@ class Deployed:
     def stored(self, _stack: object, _comparison: object, exports: Iterable[str]) -> stored.StoredStack:
         tags = dict.fromkeys(self._values, ValueTags(Owner.OURS, str(STACK), claims={"claim": str(IMPORTER)}))
         scope = stored.StoredScope(StoredExports(self._values, Record(str(STACK), self._values)), tags)
-        at = stored.Location(STACK.region, ExportScope(SHARED, STACK.producer))
+        at = stored.Location(Site(STACK.region), ExportScope(SHARED, STACK.producer))
         return stored.StoredStack({}, {(EXPORTS, at): scope}, users=dict.fromkeys(exports, (IMPORTER.name,)))
 
 

@@ -151,7 +151,7 @@ class Janitor:
         return self
 
     def tend(self, _clock: Clock, _after: Checkpoint, *, skip: bool, only_abroad: bool) -> Iterator[JanitorProgress]:
-        assert not (skip or only_abroad)
+        assert (skip, only_abroad) == (False, False)
         yield from self.tended
         if self.error:
             raise self.error

@@ -66,6 +66,7 @@ class Clients:
         """Make none yet; `watch` is given the events of each client that is made."""
         self._session = session
         self.watch = watch
+        self._read_seconds = 0  # of all services; 0 for those of each
         self._made: dict[tuple[str, str], object] = {}
         self._lock = threading.Lock()  # Clients are thread-safe, and sessions, which make them, are not.
 
@@ -89,7 +90,9 @@ class Clients:
 
     def answering(self, region: str) -> Untyped:
         """For the command only: functions whose answer is waited for, as long as they may run."""
-        return self._make("lambda", region, FUNCTION_SECONDS)
+        patient = Clients(self._session, self.watch)
+        patient._read_seconds = FUNCTION_SECONDS
+        return patient.functions(region)
 
     def events(self, region: str) -> Untyped:
         return self._client("events", region)
@@ -121,7 +124,7 @@ class Clients:
                     self._made[service, region] = self._make(service, region)
         return self._made[service, region]
 
-    def _make(self, service: str, region: str, read_seconds: int = 0) -> object:
+    def _make(self, service: str, region: str) -> object:
         # Imported late: this is most of a function's start-up time, and a bad request needs no client.
         from botocore import __version__ as botocore_version  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
@@ -131,7 +134,7 @@ class Clients:
         config = Config(
             retries={"total_max_attempts": 1},  # RetryingCaller retries: it knows the deadline.
             connect_timeout=_CONNECT_SECONDS.get(service, CONNECT_SECONDS),
-            read_timeout=read_seconds or _READ_SECONDS.get(service, READ_SECONDS),
+            read_timeout=self._read_seconds or _READ_SECONDS.get(service, READ_SECONDS),
             max_pool_connections=_CONNECTIONS,
             user_agent=f"strongref Botocore/{botocore_version}",  # as a text: botocore makes its own with each call
         )
