@@ -22,6 +22,7 @@ from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.operations import ExportInUseError
 
 if TYPE_CHECKING:
+    from strongref.protocol.ports import StackInfo
     from tests.support.cloud import Cloud
 
 IN_B = Place(B, US, "web")
@@ -260,6 +261,25 @@ def test_without_exports_to_other_accounts_a_run_makes_the_same_calls(cloud: Clo
     cloud.calls.clear()
     tend(cloud)
     assert {request["Path"] for _, request in cloud.calls} == {"/strongref/index", "/strongref/holds"}
+
+
+def test_a_stack_is_asked_about_once_for_all_places(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CloudFormation answers few calls a second, and a run must not take longer than a quarter of an hour."""
+    asked: list[str] = []
+    by_arn = cloud.by_arn
+
+    def counted(arn: str) -> StackInfo | None:
+        asked.append(arn)
+        return by_arn(arn)
+
+    monkeypatch.setattr(cloud, "by_arn", counted)
+    counts = []
+    for accounts in ((B,), (B, C)):
+        deploy(cloud, {"A": "a"}, *accounts)
+        asked.clear()
+        assert tend(cloud) == []
+        counts.append(len(asked))
+    assert counts == [2, 2], "one of them looks at the index"
 
 
 def test_a_run_goes_on_where_the_one_before_it_stopped(cloud: Cloud) -> None:

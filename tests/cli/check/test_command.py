@@ -336,6 +336,7 @@ def test_only_the_documented_calls_are_made(check: Check, monkeypatch: pytest.Mo
     check(producing(), "--create-change-set", stack="new")
     check(producing(), "--strict", stack="new")
     check(importing(["Bucket"], "Bucket", path="Bucket"), stack="web", region=US)
+    check(exporting_there("another"), "--role", ROLE)
     documented = {
         action.partition(":")[2]
         for first, on, *_ in rows("docs/check.md", "Permissions")

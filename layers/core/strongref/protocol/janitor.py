@@ -388,7 +388,7 @@ class _Visit:
                         for progress in visit.values(scope):
                             found += progress.settled
                             values += progress.values
-                        found += tender.hold(site, scope, *visit.published(scope))
+                        found += tender.hold(site, scope, visit.inspector, *visit.published(scope))
             yield JanitorProgress((ABROAD, path), values, tuple(replace(each, site=site) for each in found))
         if self.after < (ABROAD, LAST):
             yield JanitorProgress((ABROAD, LAST), 0, (*tender.end(), *self._holds.confirm()))
@@ -401,6 +401,8 @@ class _Visit:
         visit = _Visit(there, self.clock, self.janitor.ports.at(site, self.clock), ("", ""), skip=False)
         visit.read({scope: stored}, {scope: recorded})
         visit._index = self._index
+        # Stacks are asked about once for all places; what could not be read of values is of this one.
+        visit.inspector = replace(self.inspector, unread={})
         return visit
 
     def published(self, scope: ExportScope) -> tuple[RecordedExports, Claims]:

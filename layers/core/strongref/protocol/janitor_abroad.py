@@ -116,13 +116,15 @@ class AbroadTender:
         self._reached |= {each.place for each in exports}
         return read
 
-    def hold(self, site: Site, scope: ExportScope, recorded: RecordedExports, claims: Claims) -> Iterator[Finding]:
-        """Begin to make the holds of a place that its Exports need, given what was found there.
+    def hold(
+        self, site: Site, scope: ExportScope, first: TagInspector, recorded: RecordedExports, claims: Claims
+    ) -> Iterator[Finding]:
+        """Begin to make the holds of a place that its Exports need, given what was found there, and what looked at it.
 
         Those that are not needed are noted; see `end`.
         """
         for each in self._at(site, scope):
-            needed = {} if each.is_forgotten else self._needed(each, recorded, claims)
+            needed = {} if each.is_forgotten else self._needed(each, first, recorded, claims)
             if needed:
                 yield from self.holds.begin(self._keeper(each.hold), needed)
             elif needed is not None and not each.is_forgotten:
@@ -143,12 +145,14 @@ class AbroadTender:
         if self._reached:
             yield from self.index.correct(self._reached)
 
-    def _needed(self, export: _Export, recorded: RecordedExports, claims: Claims) -> Mapping[str, str] | None:
+    def _needed(
+        self, export: _Export, inspector: TagInspector, recorded: RecordedExports, claims: Claims
+    ) -> Mapping[str, str] | None:
         """What is to be held for an Export at a place, as `RecordedExports.holds` says.
 
         None if it is at work, or publishes more than can be read: then its hold stays as it is.
         """
-        info = self.ports.stacks.by_arn(export.stack)
+        info = inspector.info(export.stack)
         if info is None:
             return {}  # It cannot be deleted anymore.
         claimed = {key: owners for keys in claims.values() for key, owners in keys.items()}
@@ -164,10 +168,11 @@ class AbroadTender:
     def _is_unneeded(self, export: _Export) -> bool:
         """Whether another look at a place shows that an Export needs no hold."""
         store, scope, claims = self.ports.at(export.site, self.clock), export.scope, Claims()
+        inspector = TagInspector(self.ports.stacks)
         keys = [scope.key(name) for name in store.under(scope.path("exports"), decrypted=False)]
         recorded = RecordedExports.of(decode(scope.path("records"), store.under(scope.path("records"))))
-        add_claims(claims, TagInspector(self.ports.stacks).inspect_in_scope(store, scope, keys))
-        return self._needed(export, recorded, claims) == {}
+        add_claims(claims, inspector.inspect_in_scope(store, scope, keys))
+        return self._needed(export, inspector, recorded, claims) == {}
 
     def _is_unnamed(self, name: str) -> bool:
         """Whether another look at the index shows that no Export needs a hold, or a person gave its place up."""
