@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.aws.accounts import writer_role
 from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
 from strongref.contract.names import ExportScope, Key, Producer, Tree, consumer_prefix
@@ -128,6 +129,8 @@ def _exporter(facts: TemplateFacts) -> list[dict[str, Node]]:
     index = facts.below(facts.setting.region, f"{INDEX}/{facts.setting.stack}")
     records = [facts.parameter(region, "/strongref/records") for region, _ in scopes]
     installed = [facts.parameter(region, IMPORTER) for region, _ in scopes]
+    at = facts.setting
+    roles = [writer_role(at.partition, account, at.account) for account in facts.others()]
     statements = [
         _statement("Values", ("ssm:GetParametersByPath", *_CHANGE, *_TAG), values),
         _statement("RecordsAndFences", ("ssm:GetParametersByPath", *_CHANGE), written),
@@ -138,8 +141,9 @@ def _exporter(facts: TemplateFacts) -> list[dict[str, Node]]:
         _statement("OneByOne", ("ssm:GetParameters",), [*values, *recorded, *installed]),
         # When a Delete or an Update cannot be parsed: where its records are.
         _statement("AllRecords", ("ssm:GetParametersByPath",), records),
+        _statement("OtherAccounts", ("sts:AssumeRole",), roles),
     ]
-    return statements if scopes else []
+    return statements if facts.of_type(EXPORT_TYPE) else []
 
 
 def _below(facts: TemplateFacts, places: Iterable[tuple[str, ExportScope]], tree: Tree) -> list[str]:

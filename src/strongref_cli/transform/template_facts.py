@@ -88,12 +88,21 @@ class TemplateFacts:
             yield ExportScope(consumer, producer), wanted, given.get("Strength") == Strength.WEAK.value
 
     def exports(self) -> Iterator[tuple[str, ExportScope]]:
-        """Each export: its region and its scope."""
+        """Each export of the own account: its region and its scope."""
         producer = Producer(self.setting.account, self.setting.region, self.setting.stack)
         for given in self.of_type(EXPORT_TYPE):
-            for region in self.several(given.get("Region", self.setting.region)):
+            own = {self.setting.account, ANY}.intersection(self._accounts(given))
+            for region in self.several(given.get("Region", self.setting.region)) if own else ():
                 consumer = self.text(given["Consumer"]) if "Consumer" in given else SHARED
                 yield region, ExportScope(consumer, producer)
+
+    def others(self) -> set[str]:
+        """The other accounts that it exports to."""
+        found = {account for given in self.of_type(EXPORT_TYPE) for account in self._accounts(given)}
+        return found - {self.setting.account}
+
+    def _accounts(self, given: Mapping[str, Node]) -> list[str]:
+        return self.several(given.get("Account", self.setting.account))
 
     def dynamic(self) -> list[str]:
         """The names of strongref's parameters that CloudFormation reads for the template."""

@@ -126,6 +126,17 @@ def test_regions_may_be_a_parameter_that_is_a_list() -> None:
     assert reported == {US, EU}
 
 
+def test_other_accounts_are_written_to_by_their_roles() -> None:
+    others = ["222222222222", "333333333333"]
+    for accounts, writes in (([ACCOUNT, *others], True), (others, False)):
+        given = template(Alb=resource({}, Exports={"As": "A", "Region": US, "Account": accounts}))
+        made = grants(policy(transformed(given), Principal.EXPORTER, AT_PRODUCER))
+        roles = {resource_ for action, resource_ in made if action == "sts:AssumeRole"}
+        assert roles == {f"arn:aws:iam::{each}:role/strongref-writer-{ACCOUNT}" for each in others}
+        assert any("/exports/" in resource_ for _, resource_ in made) is writes
+        assert any("/index/" in resource_ for _, resource_ in made)
+
+
 def test_what_an_ssm_parameter_has_is_not_known_and_what_is_no_parameter_is_passed_over() -> None:
     given = template({"ARef": ref("A", {"Ref": "Network"})})
     kind = "AWS::SSM::Parameter::Value<String>"
