@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from strongref.errors import StrongRefError
 from strongref.protocol.findings import FindingType
 from strongref.text import some
 from strongref_cli.doctor.abroad import invoke_janitor
@@ -21,6 +21,7 @@ from strongref_cli.overview.texts import participant_document, short_text, unrea
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
 from strongref_toolkit.log import no_log
 from strongref_toolkit.session import ToolSession, chosen_regions
+from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -55,8 +56,10 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     with no_log(), progress("Repairing") as step:
         again = examination(step, waits=WaitNotice(step))
         repaired, failures = again.repair(repairable)
-        there, failed = _tended_abroad(session, abroad, step)
-        failures += failed
+        step("other accounts")
+        tended, failed = in_regions(abroad, lambda region: list(invoke_janitor(session, region)))
+        failures += [RegionFailure(region, error) for region, error in failed.items()]
+    there = list(chain(*tended.values()))
     with no_log(), progress("Examining again"):
         left = _diagnosed(session, again, regions)
     name_unread(each for each in left.unread if each.region not in {before.region for before in found.unread})
@@ -73,21 +76,6 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     if failures:
         raise failures[0].error
     return _status(left)
-
-
-def _tended_abroad(
-    session: ToolSession, regions: Sequence[str], step: Callable[[str], None]
-) -> tuple[list[Problem], list[RegionFailure]]:
-    """What the janitors of these regions find in other accounts, and why one could not be invoked."""
-    found: list[Problem] = []
-    failures = []
-    for region in regions:
-        step(f"{region}, other accounts")
-        try:
-            found += invoke_janitor(session, region)
-        except StrongRefError as error:
-            failures.append(RegionFailure(region, error))
-    return found, failures
 
 
 def _status(found: Diagnosis) -> int:

@@ -42,7 +42,7 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     store, account = session.ports(settings=settings(session)).stores(home, session.clock), aws.accounts.own
     with progress(f"Looking for {args.stack}"):
         named = _named(store, args.stack)
-        places = [each for each in named if args.gone == (each[2].account if is_account else _own(each[2], account))]
+        places = [each for each in named if args.gone == each[2].account or each[2][:2] == (account, args.gone)]
         if not places:
             sites = {each[2].region if each[2].account == account else each[2].account for each in named}
             others = ", ".join(sorted(sites)) or "nowhere"
@@ -94,11 +94,6 @@ def _named(store: Store, stack: str) -> list[Named]:
             if place in entry.places or at not in named:
                 named[at] = (at[0], arn, place, entry.wrote.get(place))
     return [named[at] for at in sorted(named)]
-
-
-def _own(place: Place, account: str) -> str:
-    """The region of a place of this account; empty for others."""
-    return place.region if place.account == account else ""
 
 
 def _is_reached(store: Store) -> bool:
