@@ -29,8 +29,7 @@ def predict_deletion(
     stack: StackArn, version: StackVersion, stored: StoredStack, going: Collection[str] = ()
 ) -> StackReport:
     """What the deletion of a stack would do, given the ARNs of those that are deleted with it."""
-    comparison = Comparison(version, version)
-    return at_worst(stack, comparison, stored, lambda found: _predict(Simulation(stack, comparison, found, going)))
+    return at_worst(Simulation(stack, Comparison(version, version), stored, going), _predict)
 
 
 def _predict(simulation: Simulation) -> StackReport:

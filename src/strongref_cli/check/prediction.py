@@ -30,7 +30,7 @@ def predict(
 
     `changing` has the ARNs of the other stacks that the same operation updates: nested ones, and the one they are in.
     """
-    return at_worst(stack, comparison, stored, lambda found: _predict(Simulation(stack, comparison, found, changing)))
+    return at_worst(Simulation(stack, comparison, stored, changing), _predict)
 
 
 def _predict(simulation: Simulation) -> StackReport:

@@ -21,26 +21,24 @@ from strongref_cli.check.wanted import LATER, UNREAD, former_export
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from strongref.contract.names import StackArn
-    from strongref_cli.check.comparison import Comparison
+    from strongref_cli.check.simulation import Simulation
     from strongref_cli.check.stored import StoredStack
 
 _SOMETHING = {Key("values-not-read"): Value(ParameterType.STRING, "")}
 """Stands for values of which not even the names are known."""
 
 
-def at_worst(
-    stack: StackArn, comparison: Comparison, stored: StoredStack, predict: Callable[[StoredStack], StackReport]
-) -> StackReport:
+def at_worst(simulation: Simulation, predict: Callable[[Simulation], StackReport]) -> StackReport:
     """What happens, whatever is stored where nothing is read: what that decides is unknown."""
+    stored = simulation.stored
     whys = " ".join(sorted({str(each.unread) for each in stored.scopes.values() if each.unread}))
-    cases = [_filled(stack, comparison, stored, is_claimed=each) for each in (False, True)] if whys else [stored]
+    cases = [_filled(simulation, is_claimed=each) for each in (False, True)] if whys else [stored]
     reasons = [whys] if whys else []
     if isinstance(stored.listed, StrongRefError):
         everybody = tuple(at.site.account for _, at in stored.scopes)
         cases = [*(replace(each, listed=everybody) for each in cases), cases[-1]]
         reasons.append("The installation's ExportAccounts are not read.")
-    first, *others = map(predict, cases)
+    first, *others = (predict(replace(simulation, stored=each)) for each in cases)
     return reduce(_between, zip(reasons, others, strict=True), first)
 
 
@@ -62,15 +60,18 @@ def _export_between(why: str, best: ExportPrediction, worst: ExportPrediction) -
     return replace(worst, verdict=verdict, reasons=(*best.reasons, text), changes=changes)
 
 
-def _filled(stack: StackArn, comparison: Comparison, stored: StoredStack, *, is_claimed: bool) -> StoredStack:
+def _filled(simulation: Simulation, *, is_claimed: bool) -> StoredStack:
     """What is stored, with what the deployed Exports of a stack have published where it is not read."""
+    stack, comparison, stored = simulation.stack, simulation.comparison, simulation.stored
     arn, scopes = str(stack), dict(stored.scopes)
 
     def hidden(value: Value) -> Value:  # differs from whatever an update makes of an unknown one
         return replace(value, text=value.text.replace(LATER, UNREAD))
 
-    former = {each: former_export(each, comparison, stored) or {} for each in comparison.old.exports}
-    requests = {each: accepted(ExportRequest.parse, given, stack) for each, given in former.items()}
+    requests = {
+        each: accepted(ExportRequest.parse, former_export(each, comparison, stored) or {}, stack)
+        for each in comparison.old.exports
+    }
     for (logical_id, at), found in stored.scopes.items():
         if not found.unread:
             continue
