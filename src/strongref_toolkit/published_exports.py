@@ -140,6 +140,6 @@ def export_scopes(store: Store, consumer: str | None, stack: str | None = None) 
     found = {
         ExportScope.of(branch, name)
         for branch in ("exports", "records")
-        for name in store.under(f"/strongref/{branch}{below}")
+        for name in store.under(f"/strongref/{branch}{below}", decrypted=False)
     }
     return sorted(scope for scope in found if scope and stack in (None, scope.producer.stack))

@@ -21,6 +21,7 @@ from strongref_cli.overview.exports import participant
 from strongref_cli.overview.texts import importer_document, participant_document, place_document
 from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
 from strongref_toolkit.errors import UsageError
+from strongref_toolkit.published_exports import export_scopes
 from strongref_toolkit.session import enabled_regions, one_region
 from strongref_toolkit.threads import in_regions
 
@@ -48,9 +49,7 @@ def forget_account(args: argparse.Namespace, session: ToolSession) -> int:
     ports = session.ports(aws.accounts.own, settings(session), read_lag(session, [region]))
     with progress(f"Looking for what {gone} has published"):
         store = ports.at(site, clock)
-        names = [(tree, store.under(f"/strongref/{tree}", decrypted=False)) for tree in ("exports", "records")]
-        stored = {scope for tree, below in names for name in below if (scope := ExportScope.of(tree, name))}
-        scopes = sorted(scope for scope in stored if scope.producer.account == gone)
+        scopes = [each for each in export_scopes(store, None) if each.producer.account == gone]
         if not scopes:
             raise UsageError(f"{gone} has published nothing in {region}")
         found = _inspected(ports, scopes, [FencedStore(store, clock)] * len(scopes))
