@@ -50,7 +50,6 @@ def produce(between: Between, *accounts: str, **more: Any) -> dict[str, str]:
     return between.a.physical_ids(between.producer, EU)
 
 
-@pytest.mark.story
 def test_what_the_other_account_imports_is_held_by_cloudformation_until_the_janitor_sees_it_released(
     between: Between,
 ) -> None:

@@ -66,7 +66,7 @@ BAD_EXPORTS: list[tuple[str, dict[str, Any], str]] = [
     ("comma in an item", {"Values": {"A": [f"{SECRET},x"]}}, "Values.A"),
     ("unknown property", {"Vaules": {"A": "a"}}, "Vaules"),
     ("bad region", {"Region": "Frankfurt"}, "Region"),
-    ("other account", {"Account": "222222222222"}, "Account"),
+    ("bad account in a list", {"Account": ["222222222222", "2"]}, "Account[1]"),
     ("bad account", {"Account": "12"}, "Account"),
     ("bad consumer", {"Consumer": "_web"}, "Consumer"),
     ("bad choice", {"OnChange": "allow"}, "OnChange"),
