@@ -18,7 +18,7 @@ from strongref_cli.install.reports import differences
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.region_reading import name_unread, status
 from strongref_cli.overview.texts import participant_document, short_text, unread_document
-from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, count, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask_about, count, progress, show
 from strongref_toolkit.log import no_log
 from strongref_toolkit.session import ToolSession, chosen_regions
 from strongref_toolkit.threads import in_regions
@@ -51,8 +51,7 @@ def examine(args: argparse.Namespace, session: ToolSession) -> int:
     if not (args.fix and (repairable or abroad)):
         show(_diagnosis(found), args)
         return _status(found)
-    show_plan(_diagnosis(found), args)
-    ask("Repair what --fix can?", yes=args.yes)
+    ask_about(_diagnosis(found), args, "Repair what --fix can?")
     with no_log(), progress("Repairing") as step:
         again = examination(step, waits=WaitNotice(step))
         repaired, failures = again.repair(repairable)

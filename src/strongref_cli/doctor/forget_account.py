@@ -19,7 +19,7 @@ from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.install.stacks import RegionStacks
 from strongref_cli.overview.exports import participant
 from strongref_cli.overview.texts import importer_document, participant_document, place_document
-from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask_about, progress, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.published_exports import export_scopes
 from strongref_toolkit.session import enabled_regions, one_region
@@ -64,8 +64,7 @@ def forget_account(args: argparse.Namespace, session: ToolSession) -> int:
     if args.dry_run:
         show(plan, args)
         return 0
-    show_plan(plan, args)
-    ask(f"Delete what {gone} has published in {region}?", yes=args.yes)
+    ask_about(plan, args, f"Delete what {gone} has published in {region}?")
     now = clock.now().replace(microsecond=0)
 
     def delete(fenced: list[FencedStore]) -> _Claimed:

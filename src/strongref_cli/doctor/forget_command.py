@@ -13,7 +13,7 @@ from strongref.errors import StrongRefError
 from strongref.protocol.fences import fences_below
 from strongref_cli.doctor.forget_account import forget_account
 from strongref_cli.install.installed import settings
-from strongref_cli.terminal.output import Result, TextTable, ask, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, ask_about, progress, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import time_text
 from strongref_toolkit.session import ToolSession, one_region
@@ -69,8 +69,7 @@ def forget_region(args: argparse.Namespace, session: ToolSession) -> int:
     if args.dry_run:
         show(plan, args)
         return 0
-    show_plan(plan, args)
-    ask(f"Forget {args.gone} for {args.stack}?", yes=args.yes)
+    ask_about(plan, args, f"Forget {args.gone} for {args.stack}?")
     now = session.clock.now().replace(microsecond=0)
     for logical_id, arn, place, _ in places:
         claim = "-".join(["forgotten", *([place.account] if is_account else []), place.region, place.consumer])

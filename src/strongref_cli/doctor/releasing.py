@@ -24,7 +24,7 @@ from strongref_cli.overview.exports import Claim, ExportedValue, participant_of
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.overview.texts import importer_document, participant_text, place_document
-from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask_about, progress, show
 from strongref_manifests.manifest_set import ClaimLedger
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import time_text
@@ -171,8 +171,7 @@ def release_claim(args: argparse.Namespace, session: ToolSession) -> int:
     if args.dry_run:
         show(plan, args)
         return status(reader.unread)
-    show_plan(plan, args)
-    ask(f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?", yes=args.yes)
+    ask_about(plan, args, f"Release {who.name}'s {'claim' if len(claimed) == 1 else 'claims'}?")
     done: list[tuple[ClaimedValue, Release]] = []
     with progress("Releasing") as step:
         ports = replace(ports, waits=WaitNotice(step))

@@ -17,7 +17,7 @@ from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.overview.graph import Participant, Unread
 from strongref_cli.overview.region_reading import reading, regions_of, status, uses_of, where_read
 from strongref_cli.overview.texts import participant_document, unread_document
-from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask, progress, show, show_plan
+from strongref_cli.terminal.output import Result, TextTable, WaitNotice, ask_about, progress, show
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def republish_exports(args: argparse.Namespace, session: ToolSession) -> int:
     plan = [Restored(*at, tuple(found), (), may_have_more=False) for at, found in lost.items()]
     if plan and not args.dry_run:
         if not args.yes:  # It asks, and shows first what for.
-            show_plan(_restored(args.stack, plan, reader.unread, dry_run=True), args)
-        ask(f"Restore what {args.stack} exports?", yes=args.yes)
+            lost_values = _restored(args.stack, plan, reader.unread, dry_run=True)
+            ask_about(lost_values, args, f"Restore what {args.stack} exports?")
         with progress(f"Restoring what {args.stack} exports") as step:
             ports = replace(ports, waits=WaitNotice(step))
             plan = [republish(ports, session.clock, *at, keys) for at in lost]

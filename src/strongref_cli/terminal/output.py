@@ -65,14 +65,15 @@ def show(result: Result, args: argparse.Namespace) -> None:
     put_out(text.encode())
 
 
-def show_plan(result: Result, args: argparse.Namespace) -> None:
-    """Show what is going to be done, before `ask`: on standard error if standard output is for another format."""
+def ask_about(plan: Result, args: argparse.Namespace, question: str) -> None:
+    """Show what is going to be done, and `ask`: on standard error if standard output is for another format."""
     if args.output == "table":
-        show(result, args)
+        show(plan, args)
     elif not args.yes and args.output == "json":
-        sys.stderr.write(f"{json.dumps({**document_head(args.as_of), 'plan': result.document})}\n")
+        sys.stderr.write(f"{json.dumps({**document_head(args.as_of), 'plan': plan.document})}\n")
     elif not args.yes:
-        sys.stderr.write("\n".join(map(as_text, result.tables)))
+        sys.stderr.write("\n".join(map(as_text, plan.tables)))
+    ask(question, yes=args.yes)
 
 
 def as_text(table: TextTable) -> str:

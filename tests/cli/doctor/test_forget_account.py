@@ -151,7 +151,7 @@ def test_what_is_claimed_before_the_fences_stands_stays_and_is_named(
 ) -> None:
     """With its record: without that, it could not be imported again, and with it alone, the rest would be restored."""
     before = values(account)
-    monkeypatch.setattr(forget_account, "ask", lambda *_, **__: claimed(account, "Vpc.Id"))
+    monkeypatch.setattr(forget_account, "ask_about", lambda *_: claimed(account, "Vpc.Id"))
     status, out, _ = run(*FORGET)
     assert values(account) == [name for name in before if "/web/" in name]
     assert status == 1
