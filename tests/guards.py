@@ -1520,7 +1520,7 @@ GUARDS = (
     Guard(
         name="the hold of a place in another account",
         file="layers/core/strongref/protocol/janitor_abroad.py",
-        function="AbroadTender.hold",
+        function="AbroadTender.tend",
         find="self._needed(each, first, recorded, claims)",
         instead="{}",
         tests=("tests/protocol/test_janitor_abroad.py", "-k", "held_once"),
@@ -1529,8 +1529,8 @@ GUARDS = (
     Guard(
         name="the second look at a place whose hold nobody seems to need",
         file="layers/core/strongref/protocol/janitor_abroad.py",
-        function="AbroadTender.end",
-        find="is_stale_still()",
+        function="AbroadTender._without_holds",
+        find="is_so_still(each)",
         instead="True",
         tests=("tests/protocol/test_janitor_abroad.py", "-k", "second_look"),
         must_fail=("test_a_claim_that_is_seen_by_the_second_look_keeps_the_hold",),

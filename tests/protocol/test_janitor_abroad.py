@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
 from tests.protocol.test_abroad import CLAIM, FURTHER, THERE, B, C, claim, deploy
 from tests.protocol.test_holds import HOLD, hold_stacks, holding
-from tests.protocol.test_out_of_reach import DatedCloud
+from tests.protocol.test_out_of_reach import DatedCloud, not_writable
 from tests.protocol.test_scenarios import EU, US, exports, name
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.operations import ExportInUseError
@@ -139,12 +140,89 @@ def test_a_producer_at_work_and_a_record_that_is_lost_leave_the_hold_as_it_is(cl
         assert FindingType.STALE_HOLD not in kinds(tend(cloud))
         assert holding(cloud) == [[HOLD]]
     cloud.ssm(THERE).put_parameter(Name=RECORD, Type="String", Value=text)
-    release(cloud)
+    cloud.delete_stack(hold_stacks(cloud)[0].arn, EU)
     stack = cloud.stack("network", EU)
     stack.status, before = "UPDATE_IN_PROGRESS", stack.status
-    assert (tend(cloud), holding(cloud)) == ([], [[HOLD]])
+    assert (tend(cloud), holding(cloud)) == ([], [])
     stack.status = before
+    assert kinds(tend(cloud)) == [FindingType.UNHELD]
+
+
+def test_a_producer_that_is_stuck_loses_a_hold_that_nobody_needs(cloud: Cloud) -> None:
+    """Otherwise it could not be deleted, which is the way out."""
+    deploy(cloud, {"A": "a"}, B, Hold=HOLD)
+    claim(cloud)
+    tend(cloud)
+    release(cloud)
+    cloud.stack("network", EU).status = "UPDATE_ROLLBACK_FAILED"
     assert kinds(tend(cloud)) == [FindingType.STALE_HOLD]
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"format": 99, "at": "2025-01-01T00:00:00+00:00"}'])
+def test_an_entry_that_is_lost_or_newer_leaves_the_hold_which_says_what_was_there(
+    cloud: Cloud, text: str | None
+) -> None:
+    deploy(cloud, {"A": "a"}, B, Hold=HOLD)
+    claim(cloud)
+    tend(cloud)
+    name_ = f"{INDEX}{path_of(IN_B)}"
+    cloud.ssm(EU).delete_parameters(Names=[name_])
+    if text:
+        cloud.ssm(EU).put_parameter(Name=name_, Type="String", Value=text)
+    found = tend(cloud)
+    assert holding(cloud) == [[HOLD]]
+    is_newer = bool(text and "format" in text)
+    assert kinds(found) == [FindingType.NEWER_FORMAT if is_newer else FindingType.INDEX_ENTRY]
+    assert tend(cloud) == (found if text else [])  # What cannot be read is not overwritten.
+    if not text:
+        release(cloud)
+        assert kinds(tend(cloud)) == [FindingType.STALE_HOLD]
+
+
+def test_what_is_held_is_what_the_own_index_names(cloud: Cloud) -> None:
+    """Whoever may write in the other account could name any export of the stack in the record there."""
+    deploy(cloud, {"A": "a"}, B)
+    claim(cloud)
+    record = json.loads(cloud.texts(THERE)[RECORD.removeprefix("/")])
+    forged = json.dumps({**record, "hold": "network-Vpc"})
+    cloud.ssm(THERE).put_parameter(Name=RECORD, Type="String", Value=forged, Overwrite=True)
+    assert (tend(cloud), holding(cloud)) == ([], [])
+
+
+def test_a_hold_whose_parameter_is_gone_is_found_by_what_it_imports(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a"}, B, Hold=HOLD)
+    claim(cloud)
+    tend(cloud)
+    cloud.ssm(EU).delete_parameters(Names=[f"/{each}" for each in cloud.texts(EU) if "/holds/" in f"/{each}"])
+    release(cloud)
+    assert kinds(tend(cloud)) == [FindingType.STALE_HOLD]
+    cloud.delete("network", EU)
+
+
+def test_each_place_is_done_with_before_the_next(cloud: Cloud) -> None:
+    """A run that goes on in another invocation leaves nothing of the places before."""
+    deploy(cloud, {"A": "a"}, B, C, Hold=HOLD)
+    claim(cloud)
+    tend(cloud)
+    release(cloud)
+    cloud.ssm(FURTHER).delete_parameters(Names=[RECORD.replace(B, C), f"/strongref/exports/{name('A')}"])
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud)
+    janitor, found = Janitor(ports, EU, ACCOUNT, tends_abroad=True), list[FindingType]()
+    after: Checkpoint = ("", "")
+    for _ in range(3):
+        progress = next(janitor.tend(cloud.clock, after, only_abroad=True))
+        found += kinds(list(progress.settled))
+        after = progress.mark
+    assert found == [FindingType.STALE_HOLD, FindingType.INDEX_ENTRY]
+
+
+def test_a_place_where_no_fence_can_be_put_up_stays_named(cloud: Cloud) -> None:
+    deploy(cloud, {"A": "a"}, B)
+    there = cloud.ssm(THERE)
+    there.delete_parameters(Names=[RECORD, f"/strongref/exports/{name('A')}"])
+    there.before_call = not_writable
+    assert kinds(tend(cloud)) == [FindingType.FAILED_CALL]
+    assert indexed(cloud) == [f"{B}/{US}/web"]
 
 
 def test_the_janitor_of_holds_leaves_those_of_places_alone(cloud: Cloud) -> None:
@@ -279,7 +357,7 @@ def test_a_stack_is_asked_about_once_for_all_places(cloud: Cloud, monkeypatch: p
         asked.clear()
         assert tend(cloud) == []
         counts.append(len(asked))
-    assert counts == [2, 2], "one of them looks at the index"
+    assert counts == [1, 1]
 
 
 def test_a_run_goes_on_where_the_one_before_it_stopped(cloud: Cloud) -> None:

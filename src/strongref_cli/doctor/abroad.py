@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import BotoCoreError
+
 from strongref.aws.clients import Clients
 from strongref.contract.index import INDEX
 from strongref.contract.names import Site
@@ -54,11 +56,16 @@ def invoke_janitor(session: ToolSession, region: str) -> Iterator[Problem]:
     answer = stacks.aws.call(
         stacks.where, "Invoke", f"function {name}", Clients.answering, FunctionName=name, Payload=payload
     )
-    returned = json.loads(answer["Payload"].read())
-    if "FunctionError" in answer:
-        kind = returned.get("errorType", answer["FunctionError"])
-        raise InstallError(f"The janitor of {region} failed with {kind}. See the log of the function {name}.")
-    for each in returned["Findings"]:
+    try:
+        returned = json.loads(answer["Payload"].read())
+        if "FunctionError" in answer:
+            kind = returned.get("errorType", answer["FunctionError"])
+            raise InstallError(f"The janitor of {region} failed with {kind}. See the log of the function {name}.")
+        findings = returned["Findings"]
+    except (BotoCoreError, ValueError, TypeError, KeyError):
+        problem = f"The janitor of {region} ran, but its findings could not be read"
+        raise InstallError(f"{problem}. Is its version that of this command? strongref status shows both.") from None
+    for each in findings:
         site = Site(each["Region"], each["Account"]) if each["Account"] else None
         kind = _KINDS.get(each["Kind"], FindingType.FAILED_CALL)  # That of another version has others.
         finding = Finding(kind, each["Parameter"], tuple(each["Stacks"]), each["Why"], site)

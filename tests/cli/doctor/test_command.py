@@ -78,7 +78,7 @@ def test_fix_repairs_what_is_safe_and_says_what_is_left(run: Run, account: Accou
 class Function:
     """A janitor that answers so, and a response's payload."""
 
-    def __init__(self, answer: dict[str, Any], error: str = "") -> None:
+    def __init__(self, answer: dict[str, Any] | None, error: str = "") -> None:
         self.answer, self.error = answer, error
         self.invoked: list[dict[str, Any]] = []
 
@@ -134,6 +134,9 @@ def test_fix_has_the_janitor_look_into_other_accounts(
     monkeypatch.setattr(Clients, "answering", lambda *_: Function({"errorType": "Runtime.ExitError"}, "Unhandled"))
     _, out, err = run("doctor", "--region", US, "--fix", "--yes")
     assert "The janitor of us-east-1 failed with Runtime.ExitError." in out + err
+    monkeypatch.setattr(Clients, "answering", lambda *_: Function(None))
+    _, out, err = run("doctor", "--region", US, "--fix", "--yes")
+    assert "Is its version that of this command?" in out + err
     monkeypatch.setattr(RegionStacks, "resource", lambda *_: None)
     _, out, err = run("doctor", "--region", US, "--fix", "--yes")
     assert "strongref is not installed in us-east-1" in out + err

@@ -98,6 +98,10 @@ class FindingType(StrEnum):
         return "".join(map(str.title, self.value.split("-")))
 
 
+_MOST_STACKS = 10
+"""That a document names: whoever may tag a value decides how many claim it."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
     kind: FindingType  # what it is
@@ -111,7 +115,7 @@ class Finding:
         """As the janitor's function returns it."""
         region, account = self.site or ("", "")
         about = {"Kind": self.kind, "Parameter": self.parameter, "Region": region, "Account": account}
-        return {**about, "Stacks": list(self.stacks), "Why": self.why}
+        return {**about, "Stacks": list(self.stacks[:_MOST_STACKS]), "Why": self.why}
 
 
 @dataclass(frozen=True, slots=True)

@@ -388,10 +388,10 @@ class _Visit:
                         for progress in visit.values(scope):
                             found += progress.settled
                             values += progress.values
-                        found += tender.hold(site, scope, visit.inspector, *visit.published(scope))
+                        found += tender.tend(site, scope, visit.inspector, *visit.published(scope))
             yield JanitorProgress((ABROAD, path), values, tuple(replace(each, site=site) for each in found))
         if self.after < (ABROAD, LAST):
-            yield JanitorProgress((ABROAD, LAST), 0, (*tender.end(), *self._holds.confirm()))
+            yield JanitorProgress((ABROAD, LAST), 0, (*tender.loose_holds(), *self._holds.confirm()))
 
     def _elsewhere(
         self, site: Site, scope: ExportScope, stored: Mapping[str, Parameter], recorded: Mapping[str, Parameter]

@@ -6,12 +6,11 @@ claim: with one hold stack, however many claims there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack, hold_stack_name
-from strongref.contract.index import index_of
+from strongref.contract.index import Place, index_of
 from strongref.contract.names import ExportScope, Site, StackArn, owner_tag
 from strongref.contract.record import decode
 from strongref.errors import StoreError
@@ -28,7 +27,6 @@ from strongref.protocol.stored_exports import physical_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from strongref.contract.index import Place
     from strongref.contract.values import Parameter
     from strongref.protocol.janitor_failures import Failed
     from strongref.protocol.janitor_holds import HoldTender
@@ -40,11 +38,12 @@ NOT_TENDED = "The hold of a place in another account could not be looked after"
 
 
 class _Export(NamedTuple):
-    """An Export that publishes at a place in another account."""
+    """An Export that publishes at a place in another account, as the index says."""
 
     logical_id: str
     stack: str  # its ARN
     place: Place
+    export: str  # the CloudFormation export that it names
     is_forgotten: bool  # whether a person gave the place up, and nothing was published there since
 
     @property
@@ -63,7 +62,10 @@ class _Export(NamedTuple):
 
 @dataclass(slots=True)
 class AbroadTender:
-    """Tends to what one region's Exports publish in other accounts: to its holds, and to what the index says of it."""
+    """Tends to what one region's Exports publish in other accounts: to its holds, and to what the index says of it.
+
+    Each place is done with before the next one, since another invocation may go on from there.
+    """
 
     ports: Ports
     region: str
@@ -73,27 +75,12 @@ class AbroadTender:
     index: IndexTender  # that of the region
     holds: HoldTender  # likewise
     _exports: Sequence[_Export] = ()
-    _reached: set[Place] = field(default_factory=set)
-    # by name, holds that nobody seems to need, each with what looks at that again
-    _stale: dict[str, tuple[HoldStack, Callable[[], bool]]] = field(default_factory=dict)
 
     def scopes(self) -> dict[str, tuple[Site, ExportScope]]:
         """Where the Exports of the region publish in other accounts: by a path for each, in the order of these."""
         self._exports = self._named(self.index)
-        needed = {each.hold.name for each in self._exports if not each.is_forgotten}
-        for each in self.holds.held():
-            name = hold_stack_name(each.account, each.label, each.hash)
-            if each.account == self.account or name in needed:
-                continue
-            with tolerated(self.failed, [], NOT_TENDED, name):
-                info = self.ports.stacks.by_name(name, self.region)
-                hold = HoldStack.of_place_tags(info.tags, self.account, self.region) if info else None
-                if hold and hold.name == name:
-                    self._stale[name] = hold, partial(self._is_unnamed, name)
-        found = {
-            f"{'/'.join(each.site)}{each.scope.path('exports')}": (each.site, each.scope) for each in self._exports
-        }
-        return dict(sorted(found.items()))
+        places = ((each.site, each.scope) for each in self._exports)
+        return dict(sorted((f"{'/'.join(site)}{scope.path('exports')}", (site, scope)) for site, scope in places))
 
     def read(
         self, site: Site, scope: ExportScope, found: list[Finding]
@@ -106,51 +93,96 @@ class AbroadTender:
         exports = self._at(site, scope)
         try:
             store = self.ports.at(site, self.clock)
-            read = store.under(scope.path("exports")), store.under(scope.path("records"))
+            return store.under(scope.path("exports")), store.under(scope.path("records"))
         except StoreError as error:
             if not is_out_of_reach(error):
                 raise
             if left := sorted({each.stack for each in exports if not each.is_forgotten}):
                 found.append(Finding(FindingType.UNREACHABLE, scope.path("exports"), tuple(left), str(error)))
+            found += self._without_holds([each for each in exports if each.is_forgotten], self._is_forgotten)
             return None
-        self._reached |= {each.place for each in exports}
-        return read
 
-    def hold(
+    def tend(
         self, site: Site, scope: ExportScope, first: TagInspector, recorded: RecordedExports, claims: Claims
     ) -> Iterator[Finding]:
-        """Begin to make the holds of a place that its Exports need, given what was found there, and what looked at it.
+        """Begin to make the holds that a place needs, delete the others, and correct the index.
 
-        Those that are not needed are noted; see `end`.
+        Args:
+            site: where.
+            scope: what is published there.
+            first: what looked at it.
+            recorded: what its records say.
+            claims: its claims.
         """
+        unneeded, empty = [], set()
         for each in self._at(site, scope):
             needed = {} if each.is_forgotten else self._needed(each, first, recorded, claims)
             if needed:
                 yield from self.holds.begin(self._keeper(each.hold), needed)
-            elif needed is not None and not each.is_forgotten:
-                self._stale[each.hold.name] = each.hold, partial(self._is_unneeded, each)
+            elif needed is not None:
+                unneeded.append(each)
+            if each.is_forgotten or each.logical_id not in recorded.records or first.found_deleted(each.stack):
+                empty.add(each.place)
+        yield from self._without_holds(unneeded, lambda each: self._is_forgotten(each) or self._is_unneeded(each))
+        if empty:
+            yield from self.index.correct(empty)
 
-    def end(self) -> Iterator[Finding]:
-        """Delete holds that nobody needs, and correct the index, after another look more than a lag later."""
-        held = {hold_stack_name(each.account, each.label, each.hash) for each in self.holds.held()}
-        stale = [each for name, each in sorted(self._stale.items()) if name in held]
+    def loose_holds(self) -> Iterator[Finding]:
+        """Delete the holds of places that the index does not name, after two looks; what is published is named again.
+
+        An entry of the index may have been lost: then its hold is all that is known of the place.
+        """
+        named = {each.hold.name for each in self._exports}
+        names = {hold_stack_name(each.account, each.label, each.hash) for each in self.holds.held(abroad=True)}
+        failed: list[Finding] = []
+        for name in sorted(names - named):
+            with tolerated(self.failed, failed, NOT_TENDED, name):
+                info = self.ports.stacks.by_name(name, self.region)
+                hold = HoldStack.of_place_tags(info.tags, self.account, self.region) if info else None
+                if not (hold and hold.name == name):
+                    continue
+                if (kind := self._looked_at(hold)) is FindingType.STALE_HOLD:
+                    self.ports.lag.settle(self.clock)
+                    kind = self._looked_at(hold)
+                if kind is FindingType.STALE_HOLD:
+                    self._keeper(hold).begin({})
+                if kind:
+                    yield Finding(kind, name, (hold.importer,))
+        yield from failed
+
+    def _looked_at(self, hold: HoldStack) -> FindingType | None:
+        """What a look at a place that the index does not name shows of its hold; a missing entry is added."""
+        place = Place(hold.account, hold.region, hold.consumer)
+        store = self.ports.at(place.site(hold.producer), self.clock)
+        recorded = RecordedExports.read(store, hold.scope)
+        for logical_id, record in recorded.records.items():
+            export = _Export(logical_id, record.stack, place, record.hold, is_forgotten=False)
+            if export.hold == hold and self.ports.stacks.by_arn(record.stack):
+                self.index.add(place, hold.producer, logical_id, record)
+                return FindingType.INDEX_ENTRY
+        return None if recorded.torn else FindingType.STALE_HOLD
+
+    def _without_holds(self, exports: Sequence[_Export], is_so_still: Callable[[_Export], bool]) -> Iterator[Finding]:
+        """Delete the holds of Exports that need none, if another look more than a lag later agrees."""
+        held = {hold_stack_name(each.account, each.label, each.hash) for each in self.holds.held(abroad=True)}
+        held |= {name for each in exports if each.export for name in self.holds.importing(each.export, self.region)}
+        stale = [each for each in exports if each.hold.name in held]
         if stale:
             self.ports.lag.settle(self.clock)
         failed: list[Finding] = []
-        for hold, is_stale_still in stale:
-            with tolerated(self.failed, failed, NOT_TENDED, hold.name):
-                if is_stale_still() and self._keeper(hold).begin({}) is not HoldStep.NONE:
-                    yield Finding(FindingType.STALE_HOLD, hold.name, (hold.importer,))
+        for each in stale:
+            with tolerated(self.failed, failed, NOT_TENDED, each.hold.name):
+                if is_so_still(each) and self._keeper(each.hold).begin({}) is not HoldStep.NONE:
+                    yield Finding(FindingType.STALE_HOLD, each.hold.name, (each.hold.importer,))
         yield from failed
-        if self._reached:
-            yield from self.index.correct(self._reached)
 
     def _needed(
         self, export: _Export, inspector: TagInspector, recorded: RecordedExports, claims: Claims
     ) -> Mapping[str, str] | None:
         """What is to be held for an Export at a place, as `RecordedExports.holds` says.
 
-        None if it is at work, or publishes more than can be read: then its hold stays as it is.
+        None if it is at work, or publishes more than can be read: then its hold stays as it is. What it names is for
+        the index to say: the account there could write anything into the record.
         """
         info = inspector.info(export.stack)
         if info is None:
@@ -158,12 +190,14 @@ class AbroadTender:
         claimed = {key: owners for keys in claims.values() for key, owners in keys.items()}
         record, own = recorded.records.get(export.logical_id), owner_tag(export.logical_id)
         is_known = record is not None or export.logical_id in recorded.complete
-        is_lost = not is_known and any(own in owners for owners in claimed.values())
-        if not info.at_rest or recorded.torn or is_lost:
+        if recorded.torn or (not is_known and any(own in owners for owners in claimed.values())):
             return None
         if record is None or record.stack != export.stack:
             return {}
-        return replace(recorded, records={export.logical_id: record}).holds(claimed)
+        needed = replace(recorded, records={export.logical_id: record}).holds(claimed)
+        if needed and (not info.at_rest or needed.keys() != {export.export}):
+            return None
+        return needed
 
     def _is_unneeded(self, export: _Export) -> bool:
         """Whether another look at a place shows that an Export needs no hold."""
@@ -174,16 +208,15 @@ class AbroadTender:
         add_claims(claims, inspector.inspect_in_scope(store, scope, keys))
         return self._needed(export, inspector, recorded, claims) == {}
 
-    def _is_unnamed(self, name: str) -> bool:
-        """Whether another look at the index shows that no Export needs a hold, or a person gave its place up."""
-        again = self._named(replace(self.index, _entries={}))
-        return name not in {each.hold.name for each in again if not each.is_forgotten}
+    def _is_forgotten(self, export: _Export) -> bool:
+        """Whether another look at the index shows that a person gave a place up."""
+        return export.is_forgotten and export in self._named(replace(self.index, _entries={}))
 
     def _named(self, index: IndexTender) -> list[_Export]:
         found = []
         for (name, stack), entry in sorted(index.entries().items()):
             places = [each for each in sorted(entry.places) if each.account != self.account]
-            found += [_Export(index_of(name)[1], stack, each, each in entry.forgotten) for each in places]
+            found += [_Export(index_of(name)[1], stack, each, entry.hold, each in entry.forgotten) for each in places]
         return found
 
     def _at(self, site: Site, scope: ExportScope) -> list[_Export]:

@@ -157,8 +157,6 @@ class HoldTender:
         names = set()
         failed: list[Finding] = []
         for each in self.held():
-            if each.account != self.account:
-                continue  # A place of another account: see `janitor_abroad`.
             name = hold_stack_name(each.account, each.label, each.hash)
             with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
                 hashes = self._imports.get((each.label, each.region), partial(self._hashes, each))
@@ -176,9 +174,15 @@ class HoldTender:
                     yield from self._deleted(HoldKeeper(self.ports, self.clock, stack), first)
         yield from failed
 
-    def held(self) -> list[HoldParameter]:
-        """What the hold stacks of this region hold."""
-        return [each for name in self._parameters(self.region) if (each := HoldParameter.of(name))]
+    def held(self, *, abroad: bool = False) -> list[HoldParameter]:
+        """What the hold stacks of this region hold: those of imports, or of places in accounts other than this one."""
+        found = [each for name in self._parameters(self.region) if (each := HoldParameter.of(name))]
+        return [each for each in found if (each.account == self.account) is not abroad]
+
+    def importing(self, export: str, region: str) -> frozenset[str]:
+        """The names of the stacks that import a CloudFormation export, asked once."""
+        ask = partial(self.ports.stacks.importing_stacks, export, region)
+        return self._importing.get((region, export), ask)
 
     def begin(self, keeper: HoldKeeper, holds: Mapping[str, str]) -> Iterator[Finding]:
         """Begin to make or correct a hold that is needed, unless it is right; see `confirm`."""
@@ -213,8 +217,7 @@ class HoldTender:
         held = self._listed.get(region, lambda: held_exports(self._parameters(region)))
         if held.get(keeper.stack.hash, frozenset()) != needed.keys():
             return True
-        ask = self.ports.stacks.importing_stacks
-        importing = [self._importing.get((region, each), partial(ask, each, region)) for each in needed]
+        importing = [self.importing(each, region) for each in needed]
         if not needed or any(keeper.stack.name not in names for names in importing):
             return bool(needed)
         with suppress(HoldFailedError, NewerFormatError):  # A repair reports these.

@@ -64,14 +64,17 @@ class IndexTender:
             with tolerated(self.failed, failed, NOT_TENDED, name, record.stack):
                 if _is_complete(self._listed(producer.region).get((name, record.stack)), record, place):
                     continue
-                index = self._index(producer.region, name, record.stack)
-                entry = index.read()
-                if _is_complete(entry, record, place):
-                    continue
-                if self.repairs:
-                    index.add(entry, place, record.hold, self.clock.now())
-                yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
+                if self.add(place, producer, logical_id, record):
+                    yield Finding(FindingType.INDEX_ENTRY, name, (record.stack,))
             yield from failed
+
+    def add(self, place: Place, producer: Producer, logical_id: str, record: Record) -> bool:
+        """Add a place to the entry of an Export that lacks it; whether it did."""
+        index = self._index(producer.region, index_name(producer.stack, logical_id), record.stack)
+        entry = index.read()
+        if (lacks := not _is_complete(entry, record, place)) and self.repairs:
+            index.add(entry, place, record.hold, self.clock.now())
+        return lacks
 
     def dropped(self, place: Place, scope: ExportScope, first: TagInspector) -> set[tuple[str, str]]:
         """The Exports that have left a place without reaching it, as far as the index can be listed.
@@ -101,6 +104,8 @@ class IndexTender:
         for name, error in sorted(self._newer.get(self.region, {}).items()) if abroad is None else ():
             yield Finding(FindingType.NEWER_FORMAT, name, (), str(error))
         for (name, stack), entry in sorted(entries.items()):
+            if abroad is not None and entry.places.isdisjoint(abroad):
+                continue
             with tolerated(self.failed, failed, NOT_TENDED, name, stack):
                 info = self.ports.stacks.by_arn(stack)
                 if wrong := self._wrong(name, entry, info, abroad):
@@ -164,7 +169,7 @@ class IndexTender:
                 return None
             except StoreError as error:  # Where nobody can publish, no fence is needed.
                 left = [each for each in fenced if self._site(each) != (error.region, error.account)]
-                if not is_out_of_reach(error) or left == fenced:
+                if abroad or not is_out_of_reach(error) or left == fenced:
                     raise
                 fenced = left
         return work()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ONLY, ABROAD = "Only", "abroad"
 
-_MOST_FINDINGS = 1000
+_MOST_FINDINGS = 500
 """That are returned: a response has at most 6 MB (AWS: Lambda quotas)."""
 
 
