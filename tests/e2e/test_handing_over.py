@@ -88,11 +88,13 @@ def test_what_cloudformation_does_not_wait_for_is_answered_in_time_and_rolled_ba
     template = exporting(values(3), consumer=world.consumer)
     template["Resources"]["Exports"]["Properties"]["ServiceTimeout"] = 120
     world.aws.begin(world.producer, template, EU)
-    (refusal,) = wait_until(lambda: world.aws.answers(world.producer), "the refusal")
+    refusal, *_ = wait_until(lambda: world.aws.answers(world.producer), "the refusal")
     take_away()  # The rollback is not in anybody's way.
     assert "CloudFormation waits for ServiceTimeout (120 s)" in (refusal.body or {})["Reason"]
     world.aws.wait(world.producer, EU, "ROLLBACK_COMPLETE")
-    assert answered(world, world.producer) == [1, 1]
+    # At the end of its time, an answer that is not acknowledged at once, on a busy machine, is sent again as it is.
+    texts = {json.dumps(each.body, sort_keys=True) for each in world.aws.answers(world.producer)}
+    assert len(texts) == len({each.token for each in world.aws.answers(world.producer)}) == 2
     assert world.all_stored() == {}
 
 
