@@ -9,10 +9,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from strongref.aws.accounts import Accounts, writer_role
+from strongref.aws.accounts import Accounts
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import RateLimiter, RateLimits
-from strongref.contract.names import Site
+from strongref.contract.names import Site, writer_role
 from strongref.contract.values import ParameterType
 from strongref.errors import AccountNotListedError, DeniedAbroadError, OutOfTimeError, RoleDeniedError
 from strongref.protocol.side_by_side import in_turn

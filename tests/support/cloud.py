@@ -6,11 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from strongref.aws.accounts import writer_role
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RateLimiter, RateLimits
 from strongref.contract.event import Event, RequestType
-from strongref.contract.names import CLAIM_TAG, StackArn
+from strongref.contract.names import CLAIM_TAG, StackArn, writer_role
 from strongref.contract.response import Response
 from strongref.errors import TAG_LIMIT, AccountNotListedError, RoleDeniedError
 from strongref.protocol.exports import Exporter

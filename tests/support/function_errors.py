@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from strongref import errors, refusals
 from strongref.aws import errors as api_errors
-from strongref.aws.accounts import writer_role
 from strongref.aws.cloud_control import Resource
-from strongref.contract.names import StackArn
+from strongref.contract.names import StackArn, writer_role
 from strongref.contract.requests import ExportRequest
 from strongref.contract.response import ResponseTooLargeError
 from strongref.lookup import errors as lookup_errors

@@ -9,10 +9,9 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.aws.accounts import writer_role
 from strongref.contract.hold_stacks import HOLD_STACK, HOLD_TYPE, HOLDS
 from strongref.contract.index import INDEX
-from strongref.contract.names import ExportScope, Key, Producer, Tree, consumer_prefix
+from strongref.contract.names import ExportScope, Key, Producer, Tree, consumer_prefix, writer_role
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.contract.unclaimed import UNCLAIMED
 from strongref.protocol.installations import IMPORTER

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from strongref.arns import partition_of
 from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller
+from strongref.contract.names import writer_role
 from strongref.errors import (
     ACCESS_DENIED,
     AccountNotListedError,
@@ -36,11 +37,6 @@ _SESSION_NAME = 64
 
 _NOT_ENABLED = "RegionDisabledException"
 """The code of an STS endpoint in whose region the account that is asked for is not enabled (AWS: AssumeRole)."""
-
-
-def writer_role(partition: str, account: str, producer: str) -> str:
-    """The ARN of the role of an account that a producer's account may assume; `trust.yaml` makes it."""
-    return f"arn:{partition}:iam::{account}:role/strongref-writer-{producer}"
 
 
 def assumed(clients: Clients, caller: RetryingCaller, region: str, role: str, session: str) -> Clients:

@@ -170,6 +170,11 @@ def arn_prefix_length(partition: str, region: str, account: str) -> int:
     return len(f"arn:{partition}:ssm:{region}:{account}:parameter")
 
 
+def writer_role(partition: str, account: str, producer: str) -> str:
+    """The ARN of the role of an account that a producer's account may assume; `trust.yaml` makes it."""
+    return f"arn:{partition}:iam::{account}:role/strongref-writer-{producer}"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ManifestSet:
     """Manifests that claim what they use under one name, like a stack with Imports."""
