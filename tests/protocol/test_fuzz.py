@@ -104,8 +104,8 @@ def test_without_a_part_of_the_protocol_a_loss_is_found_and_reported(
     ("owner", "part", "without"),
     [
         (TagInspector, "_of_another_account", lambda each, tags, *_: each.unclaimed(tags.get(PRODUCER_TAG, ""))),
-        (AbroadTender, "hold", lambda *_: ()),
-        (AbroadTender, "end", lambda *_: ()),
+        (AbroadTender, "tend", lambda *_: ()),
+        (AbroadTender, "_without_holds", lambda *_: ()),
     ],
     ids=["claims", "holds", "the end of holds"],
 )

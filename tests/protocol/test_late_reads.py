@@ -131,7 +131,7 @@ def test_what_exists_is_never_touched_without_waiting(monkeypatch: pytest.Monkey
 class AppearingStore:
     """A store in which a parameter of somebody's has just appeared: its tags are not read yet."""
 
-    region = "us-east-1"
+    region, account = "us-east-1", ""
     side_by_side = staticmethod(in_turn)
 
     def __init__(self) -> None:
