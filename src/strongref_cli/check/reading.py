@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from strongref.arns import partition_of
 from strongref.contract.event import Event, RequestType
-from strongref.contract.hold_stacks import HOLDS, HoldParameter, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter
 from strongref.contract.index import INDEX, IndexEntry, index_of, read_index
 from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn, is_stack_name
 from strongref.contract.requests import Strength
@@ -197,7 +197,7 @@ class StackReader:
         held = {each.hold for each in index.values() if each.hold}.union(comparison.old.outputs)
         holds = {export: self._holds(own, export) for export in sorted(held)}
         # Hold stacks are known by their parameters: the others import an export themselves.
-        hold_stacks = {hold_stack_name(each.account, each.label, each.hash) for each in chain(*holds.values())}
+        hold_stacks = {each.stack for each in chain(*holds.values())}
         users = {each: tuple(user for user in self.users(each) if user not in hold_stacks) for each in exports}
         listed: tuple[str, ...] | AwsCallError = ()
         try:

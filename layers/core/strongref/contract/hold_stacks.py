@@ -185,6 +185,11 @@ class HoldParameter(NamedTuple):
     label: str
     hash: str
 
+    @property
+    def stack(self) -> str:
+        """The name of its hold stack."""
+        return hold_stack_name(self.account, self.label, self.hash)
+
     @classmethod
     def of(cls, name: str) -> HoldParameter | None:
         """None if it is no such name."""

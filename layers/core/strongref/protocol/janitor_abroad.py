@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.hold_stacks import HoldStack, hold_stack_name
+from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import Place, index_of
 from strongref.contract.names import ExportScope, Site, StackArn, owner_tag
-from strongref.contract.record import decode
 from strongref.errors import StoreError
 from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import HoldKeeper
@@ -133,7 +132,7 @@ class AbroadTender:
         An entry of the index may have been lost: then its hold is all that is known of the place.
         """
         named = {each.hold.name for each in self._exports}
-        names = {hold_stack_name(each.account, each.label, each.hash) for each in self.holds.held(abroad=True)}
+        names = {each.stack for each in self.holds.held(abroad=True)}
         failed: list[Finding] = []
         for name in sorted(names - named):
             with tolerated(self.failed, failed, NOT_TENDED, name):
@@ -164,7 +163,7 @@ class AbroadTender:
 
     def _without_holds(self, exports: Sequence[_Export], is_so_still: Callable[[_Export], bool]) -> Iterator[Finding]:
         """Delete the holds of Exports that need none, if another look more than a lag later agrees."""
-        held = {hold_stack_name(each.account, each.label, each.hash) for each in self.holds.held(abroad=True)}
+        held = {each.stack for each in self.holds.held(abroad=True)}
         held |= {name for each in exports if each.export for name in self.holds.importing(each.export, self.region)}
         stale = [each for each in exports if each.hold.name in held]
         if stale:
@@ -204,7 +203,7 @@ class AbroadTender:
         store, scope, claims = self.ports.at(export.site, self.clock), export.scope, Claims()
         inspector = TagInspector(self.ports.stacks)
         keys = [scope.key(name) for name in store.under(scope.path("exports"), decrypted=False)]
-        recorded = RecordedExports.of(decode(scope.path("records"), store.under(scope.path("records"))))
+        recorded = RecordedExports.read(store, scope)
         add_claims(claims, inspector.inspect_in_scope(store, scope, keys))
         return self._needed(export, inspector, recorded, claims) == {}
 

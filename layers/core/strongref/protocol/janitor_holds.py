@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
-from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports, hold_stack_name
+from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports
 from strongref.contract.names import BadArnError, ExportScope, Key, Producer, Site, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
@@ -157,7 +157,7 @@ class HoldTender:
         names = set()
         failed: list[Finding] = []
         for each in self.held():
-            name = hold_stack_name(each.account, each.label, each.hash)
+            name = each.stack
             with tolerated(self.failed, failed, "A hold could not be looked after", name, stack=each.label):
                 hashes = self._imports.get((each.label, each.region), partial(self._hashes, each))
                 if hashes is not None and each.hash not in hashes:
