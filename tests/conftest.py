@@ -40,6 +40,9 @@ def pytest_collection() -> Generator[None, object, object]:
     if "moto" in sys.modules:
         # What moto answers to the library requests, which nobody here calls AWS with, takes it longer than many a test.
         sys.modules["moto.core.models"].RESPONSES_METHODS.clear()
+        from tests.support import moto_threads  # noqa: PLC0415 (only where there is moto)
+
+        moto_threads.install()
     return result
 
 
