@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-BASE = ("", "arns", "errors", "log", "metrics", "text", "contract", "contract.*")
+BASE = ("", "arns", "errors", "grouping", "log", "metrics", "text", "contract", "contract.*")
 """Texts, logs, and the data that everything is about."""
 
 CALLS = (

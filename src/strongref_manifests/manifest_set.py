@@ -11,7 +11,6 @@ released. It also has the regions of the set's hold stacks (`set_holds`).
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ from strongref.contract.format import check_format
 from strongref.contract.names import ExportScope, Key, ManifestSet, Site, claim_tag
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import StrongRefError
+from strongref.grouping import grouped
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.cleanup import ClaimRelease
@@ -262,10 +262,7 @@ def _paged(names: list[str]) -> Iterator[list[str]]:
 
 
 def _by_scope(uses: Collection[Use]) -> dict[ExportScope, list[Key]]:
-    found: dict[ExportScope, list[Key]] = defaultdict(list)
-    for scope, key in sorted(uses):
-        found[scope].append(key)
-    return found
+    return grouped(sorted(uses))
 
 
 def _names(uses: Collection[Use]) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, StrongRefError, where_text
+from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
 if TYPE_CHECKING:
@@ -326,7 +327,4 @@ def _merged(in_use: Iterable[InUse]) -> list[InUse]:
 
 
 def _grouped(in_use: Iterable[InUse]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for use in in_use:
-        groups.setdefault((use.verb, use.importers), []).append(attribute_name(use.key))
-    return groups
+    return grouped(((use.verb, use.importers), attribute_name(use.key)) for use in in_use)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import StackArn
+from strongref.grouping import grouped
 from strongref.protocol.installations import not_installed_text
 from strongref.text import some
 from strongref_cli.check.comparison import Comparison
@@ -204,10 +205,8 @@ class StackCheck:
         """New Exports and Imports whose service token no stack of the region exports."""
         if comparison.changes is not None:
             return  # CloudFormation has looked it up.
-        users: dict[str, list[str]] = {}
-        for each in filter(comparison.is_new, [*comparison.new.exports, *comparison.new.imports]):
-            if token := comparison.new.imported_token(each):
-                users.setdefault(token, []).append(each)
+        new = filter(comparison.is_new, [*comparison.new.exports, *comparison.new.imports])
+        users = grouped((token, each) for each in new if (token := comparison.new.imported_token(each)))
         for token, resources in users.items():
             if not self.reader.has_export(token):
                 region, who = self.reader.region, some(resources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.grouping import grouped
 from strongref.protocol.phases import Phase
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse
 from strongref.text import attribute_name, some, stack_text
@@ -139,10 +140,9 @@ def _why(unknown: Mapping[str, str]) -> str:
 def _changes(simulation: Simulation, logical_id: str, outcome: Outcome) -> Iterator[ValueChange]:
     """What becomes of each value of an Export, place by place."""
     stored, wanted = simulation.stored, simulation.wanted[logical_id]
-    published: dict[Key, list[str]] = {}
-    for place in outcome.places:
-        for key in place.wanted:
-            published.setdefault(key, []).append(f"{place.at.site} for {place.at.scope.consumer}")
+    published = grouped(
+        (key, f"{place.at.site} for {place.at.scope.consumer}") for place in outcome.places for key in place.wanted
+    )
     for place in outcome.places:
         exports = stored.at(logical_id, place.at).exports
         recorded, others = exports.recorded, exports.recorded_by_others

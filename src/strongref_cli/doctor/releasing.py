@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import CLAIM_TAG, BadArnError, ExportScope, Key, ManifestSet, Site, StackArn
+from strongref.contract.names import CLAIM_TAG, ExportScope, Key, ManifestSet, Site, StackArn
 from strongref.contract.notices import ImportedValue, claim_released
 from strongref.contract.releases import MAX_REASON, Release
 from strongref.contract.values import ParameterType
@@ -116,11 +116,8 @@ def release(ports: Ports, clock: Clock, values: list[ClaimedValue], by: str, rea
     for trace in traces:
         store.create(trace.name, ParameterType.STRING, trace.encode(), {})
     ClaimRelease(ports, clock, region, claim.tag, _HOLDER).release(scope, [each.key for each in values])
-    try:
-        importer = StackArn.parse(claim.importer)
-    except BadArnError:  # No Import has made it, so nothing has made a hold for it.
-        return traces
-    if importer.account == scope.producer.account:
+    importer = StackArn.find(claim.importer)
+    if importer and importer.account == scope.producer.account:  # Only an Import makes a hold.
         _release_hold(ports, clock, HoldStack.of_import(importer, claim.tag, scope))
     return traces
 

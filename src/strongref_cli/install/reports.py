@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from strongref.grouping import grouped
 from strongref.text import some
 from strongref_cli.install.plan import UPDATABLE, Found, RegionOutcome
 from strongref_cli.terminal.output import Result, TextTable
@@ -99,9 +100,7 @@ def _difference(difference: Difference) -> str:
 
 def _by_value(values: Mapping[str, str]) -> str:
     """`2 in us-east-1, us-west-2; 0 in eu-west-1`."""
-    groups: dict[str, list[str]] = {}
-    for region, value in values.items():
-        groups.setdefault(value, []).append(region)
+    groups = grouped((value, region) for region, value in values.items())
     return "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_of
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, BadArnError, ExportScope, Producer, StackArn
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, Producer, StackArn
 from strongref.errors import where_text
+from strongref.grouping import grouped
 from strongref.protocol.published import RecordedExports
 from strongref.text import attribute_name, claimant, cut
 from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
@@ -143,16 +144,13 @@ def exported_values(
     for scope in sorted({*stored.records, *stored.values}):
         recorded = stored.records.get(scope, RecordedExports({}, torn=False))
         found = stored.values.get(scope, {})
-        owners: dict[Key, list[Record]] = defaultdict(list)
-        for record in recorded.records.values():
-            for key in record.values:
-                owners[key].append(record)
+        owners = grouped((key, record) for record in recorded.records.values() for key in record.values)
         home = homes.get(scope.producer.region) if scope.producer.account == own else None
         read = _ReadScope(stored, scope, home)
         for key in sorted({*owners, *found}):
             there = found.get(key)
-            state = _state(owners[key], there, home, torn=recorded.torn)
-            holds = {record.hold: record.stack for record in owners[key] if record.hold}
+            state = _state(owners.get(key, ()), there, home, torn=recorded.torn)
+            holds = {record.hold: record.stack for record in owners.get(key, ()) if record.hold}
             claims = sorted(read.claims(there, None if state is ExportState.UNREADABLE else holds))
             changed = there.modified if there else None
             yield ExportedValue(*at, scope, key, state, changed, tuple(claims), stored.account)
@@ -208,11 +206,8 @@ class _ReadScope(NamedTuple):
 
 
 def _import_state(stored: StoredRegion, importer: str, tag: str, published: datetime) -> ImportState:
-    try:
-        stack = StackArn.parse(importer)
-    except BadArnError:
-        return ImportState.UNKNOWN
-    if (stack.account, stack.region) != (stored.account, stored.region):
+    stack = StackArn.find(importer)
+    if stack is None or (stack.account, stack.region) != (stored.account, stored.region):
         return ImportState.UNKNOWN
     there = stored.stacks.get(importer)
     if there is None:

@@ -16,7 +16,7 @@ from strongref.aws.clients import Clients
 from strongref.aws.cloud_control import TAGGED_PER_PAGE
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, held_exports
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, read_index
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, claim_tag
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, by_scope, claim_tag
 from strongref.contract.record import decode, part_name
 from strongref.errors import where_text
 from strongref.memo import Memo
@@ -196,10 +196,7 @@ class OverviewReader:
         self, region: str
     ) -> tuple[dict[ExportScope, RecordedExports], dict[ExportScope, dict[str, Parameter]]]:
         """The records of each scope, and the parameters that they were read from, by name."""
-        parts: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
-        for name, found in self._under(region, RECORDS).items():
-            if scope := ExportScope.of("records", name):
-                parts[scope][name] = found
+        parts = by_scope("records", self._under(region, RECORDS))
         records = {scope: RecordedExports.of(decode(scope.path("records"), found)) for scope, found in parts.items()}
         for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
             parts[scope] = self._under(region, scope.path("records"))

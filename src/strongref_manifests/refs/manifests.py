@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, cast
 
+from strongref.grouping import grouped
 from strongref_manifests.refs.base import Manifest, ObjectName
 from strongref_manifests.refs.errors import AmbiguousObjectError, NoSuchObjectError
 
@@ -56,12 +56,7 @@ class ManifestObjects:
 
     def __init__(self, *tiers: Iterable[ManifestObject], namespace: str = DEFAULT_NAMESPACE) -> None:
         """Take the tiers, and the namespace of objects that name none."""
-        self._tiers: list[dict[ObjectName, list[ManifestObject]]] = []
-        for tier in tiers:
-            known: dict[ObjectName, list[ManifestObject]] = defaultdict(list)
-            for found in tier:
-                known[ObjectName.of(found.content, namespace)].append(found)
-            self._tiers.append(known)
+        self._tiers = [grouped((ObjectName.of(each.content, namespace), each) for each in tier) for tier in tiers]
 
     def get(self, wanted: ObjectName) -> Manifest:
         """As `base.ObjectSource`.

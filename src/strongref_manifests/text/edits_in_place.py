@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from strongref.grouping import grouped
 from strongref.macro.edits import Addition, Renaming, Replacement
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import nodes
@@ -104,10 +105,7 @@ class EditsInPlace:
 
     def additions(self, changes: tuple[Addition, ...]) -> list[TextEdit]:
         """One edit for each map that something is added to."""
-        by_path: dict[Path, list[Addition]] = {}
-        for each in changes:
-            by_path.setdefault(each.path, []).append(each)
-        return [self._added(path, new) for path, new in by_path.items()]
+        return [self._added(path, new) for path, new in grouped((each.path, each) for each in changes).items()]
 
     def _found(self, path: Path) -> TemplateEntry:
         found = self._template.entries[path]

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.errors import UnsupportedError
+from strongref.grouping import grouped
 from strongref_objects.base.errors import BadTierError, NoRouteTableError, NotReadableError, TooManyInRegionError
 from strongref_objects.types import Subnets
 
@@ -174,10 +175,8 @@ def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
 
 def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, list[Subnet]]:
     """The subnets of each tier that has any, in the order of their zones and IDs; as `tier_of`."""
-    tiers: dict[Tier, list[Subnet]] = {}
-    for subnet in sorted(subnets, key=lambda each: (each.zone, each.subnet_id)):
-        tiers.setdefault(tier_of(subnet, routes), []).append(subnet)
-    return tiers
+    ordered = sorted(subnets, key=lambda each: (each.zone, each.subnet_id))
+    return grouped((tier_of(each, routes), each) for each in ordered)
 
 
 def members_of(tier: Tier, subnets: Sequence[Subnet]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import dataclasses
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
+from strongref.grouping import grouped
 from strongref.text import some
 
 if TYPE_CHECKING:
@@ -123,9 +124,8 @@ def problem_of(declared: type[Any], parts: str) -> str | None:
     """What is wrong with the members of a type, in words; None if nothing is. `parts` is a key that may be taken."""
     if undeclared := [each.name for each in dataclasses.fields(declared) if _MEMBER not in each.metadata]:
         return f"declare {some(undeclared)} with text(…), texts() or part(…)"
-    keys = {parts: [parts]} if optional_members(declared) else {}
-    for name in members(declared):
-        keys.setdefault(key_of(name), []).append(name)
+    own = [(parts, parts)] if optional_members(declared) else []
+    keys = grouped([*own, *((key_of(name), name) for name in members(declared))])
     clashing = next((key for key, names in keys.items() if len(names) > 1 or not key), None)
     return None if clashing is None else f"the key of {some(keys[clashing])} would be {clashing or 'empty'}"
 

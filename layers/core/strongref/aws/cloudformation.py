@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.aws.settings import Settings, from_environment, with_parameter_tags
-from strongref.contract.names import BadArnError, StackArn
+from strongref.contract.names import StackArn
 from strongref.errors import OTHER_ACCOUNT, ServiceError, StackLookupError, StrongRefError, WaitInterruptedError
 from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
 from strongref.protocol.time import Clock, Until
@@ -110,10 +110,9 @@ class CloudFormationStacks:
         return reasons[-1]["ResourceStatusReason"] if reasons else ""  # The newest is the first.
 
     def _region_of(self, arn: str) -> str:
-        try:
-            parsed = StackArn.parse(arn)
-        except BadArnError:
-            raise StackLookupError(arn, "any region", NOT_AN_ARN) from None
+        parsed = StackArn.find(arn)
+        if parsed is None:
+            raise StackLookupError(arn, "any region", NOT_AN_ARN)
         if parsed.account != self.account:
             raise StackLookupError(arn, parsed.region, OTHER_ACCOUNT)
         return parsed.region

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from strongref.contract.continuation import CONTINUATION_FIELD, SERVICE_TIMEOUT, Continuation, service_timeout
-from strongref.contract.names import BadArnError, StackArn
+from strongref.contract.names import StackArn
 from strongref.contract.origin import requested_at, signed_at
 from strongref.contract.record import RequestStamp
 from strongref.errors import StrongRefError
@@ -95,10 +95,8 @@ class Event:
         if kind not in list(RequestType):
             raise MalformedEventError("RequestType", "must be Create, Update or Delete")
         stack = _text(raw, "StackId")
-        try:
-            StackArn.parse(stack)
-        except BadArnError:
-            raise MalformedEventError("StackId", "must be a stack ARN") from None
+        if StackArn.find(stack) is None:
+            raise MalformedEventError("StackId", "must be a stack ARN")
         response_url = _url(raw, "ResponseURL")
         requested = requested_at(response_url)
         return cls(

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.names import MAX_LABEL, BadArnError, ExportScope, Producer, StackArn, claim_tag, short_hash
+from strongref.grouping import grouped
 from strongref.text import PLACE, cut, stack_text
 
 if TYPE_CHECKING:
@@ -169,10 +170,7 @@ def digest(exports: Collection[str]) -> str:
 
 def held_exports(parameters: Iterable[str]) -> dict[str, frozenset[str]]:
     """The CloudFormation exports that each hold stack holds, by its hash, given the names of a region's parameters."""
-    held: dict[str, set[str]] = {}
-    for name in parameters:
-        if found := HoldParameter.of(name):
-            held.setdefault(found.hash, set()).add(found.export)
+    held = grouped((each.hash, each.export) for each in map(HoldParameter.of, parameters) if each)
     return {hash_: frozenset(exports) for hash_, exports in held.items()}
 
 

@@ -15,11 +15,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, NamedTuple, NewType
+from typing import TYPE_CHECKING, Literal, NamedTuple, NewType, TypeVar
 
 from strongref.arns import Arn
 from strongref.errors import StrongRefError, where_text
+from strongref.grouping import grouped
 from strongref.text import MANIFEST_SET
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+T = TypeVar("T")
 
 Key = NewType("Key", str)
 """An export's key: one to nine levels, separated by `/`."""
@@ -72,10 +78,15 @@ class StackArn:
     @classmethod
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if the text is not a stack ARN."""
+        if found := cls.find(text):
+            return found
+        raise BadArnError(text)
+
+    @classmethod
+    def find(cls, text: str) -> StackArn | None:
+        """As `parse`; None if the text is not a stack ARN."""
         arn = Arn.parse(text)
-        if not (arn and (stack := arn.stack)):
-            raise BadArnError(text)
-        return cls(arn.partition, arn.region, arn.account, *stack)
+        return cls(arn.partition, arn.region, arn.account, *arn.stack) if arn and arn.stack else None
 
     @property
     def producer(self) -> Producer:
@@ -133,6 +144,12 @@ class ExportScope:
             case [consumer, account, region, stack, _key, *_levels]:
                 return cls(consumer, Producer(account, region, stack))
         return None
+
+
+def by_scope(tree: str, parameters: Mapping[str, T]) -> dict[ExportScope, dict[str, T]]:
+    """What is given for parameters of a tree, by scope and name; without names that have too few levels."""
+    named = grouped((ExportScope.of(tree, name), name) for name in parameters)
+    return {scope: {name: parameters[name] for name in names} for scope, names in named.items() if scope}
 
 
 def consumer_prefix(consumer: str) -> str:
@@ -220,7 +237,5 @@ def can_be_claim(tag: str, claimant: str) -> bool:
     """
     if manifests := ManifestSet.parse(claimant):
         return manifests.claim == {tag: claimant}
-    try:
-        return bool(_REGION.fullmatch(StackArn.parse(claimant).region))
-    except BadArnError:
-        return claimant.startswith("strongref:")
+    stack = StackArn.find(claimant)
+    return bool(_REGION.fullmatch(stack.region)) if stack else claimant.startswith("strongref:")

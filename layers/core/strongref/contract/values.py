@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.names import MAX_LEVELS, Key, is_level
 from strongref.errors import BadRequestError, UndecryptableError
+from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, attribute_name, cut, some
 
 if TYPE_CHECKING:
@@ -94,10 +95,7 @@ def select(names: Iterable[str] | None, keys: Iterable[Key]) -> dict[str, list[K
     keys = sorted(keys)
     if names is None:
         return {key: [key] for key in keys}
-    meant: dict[str, list[Key]] = {}
-    for key in keys:
-        for name in _itself_and_above(key):
-            meant.setdefault(name, []).append(key)
+    meant = grouped((name, key) for key in keys for name in _itself_and_above(key))
     return {name: list(meant.get(name, ())) for name in names}
 
 

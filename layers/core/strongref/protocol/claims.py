@@ -20,6 +20,7 @@ from strongref.contract.values import Parameter, Value, select
 from strongref.errors import TAG_LIMIT, AlreadyExistsError, StrongRefError, TooManyTagsError
 from strongref.log import logger
 from strongref.protocol.fences import live_fence
+from strongref.protocol.inspection import read_tags
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all, call_beside
@@ -253,8 +254,7 @@ class ClaimAttempt:
             return
         self._has_read_tags = True
         stored = [key for key in keys if self.scope.parameter_name(key) in found]
-        read = call_all(self.store, [partial(self.store.tags, self.scope.parameter_name(key)) for key in stored])
-        tags = {key: found or {} for key, found in zip(stored, read, strict=True)}
+        tags = {key: each or {} for key, each in read_tags(self.store, self.scope, stored).items()}
         claimed = frozenset(key for key, each in tags.items() if self.claimant.tag.items() <= each.items())
         full = [key for key, each in tags.items() if key not in claimed and len(each) >= TAG_LIMIT]
         if full:

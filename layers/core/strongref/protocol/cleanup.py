@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import ExportScope, Key, Site, consumer_prefix
+from strongref.contract.names import ExportScope, Key, Site, by_scope, consumer_prefix
 from strongref.contract.values import select
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
-from strongref.protocol.inspection import TagInspector
+from strongref.protocol.inspection import TagInspector, read_tags
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
 from strongref.refusals import ChangingError
@@ -63,20 +62,15 @@ class ClaimRelease:
         """
         store, released = self._store, []
         for scope, keys in self._keys_below("/strongref/exports").items():
-            tags = call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])
-            claimed = [key for key, found in zip(keys, tags, strict=True) if self.claim in (found or {})]
+            claimed = [key for key, found in read_tags(store, scope, keys).items() if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)
                 released.append(scope)
         return released
 
     def _keys_below(self, path: str) -> dict[ExportScope, list[Key]]:
-        keys: dict[ExportScope, list[Key]] = defaultdict(list)
-        for name in self._store.under(path, decrypted=False):
-            scope = ExportScope.of("exports", name)
-            if scope:
-                keys[scope].append(scope.key(name))
-        return keys
+        found = by_scope("exports", self._store.under(path, decrypted=False))
+        return {scope: [scope.key(name) for name in names] for scope, names in found.items()}
 
     @property
     def _store(self) -> Store:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG, BadArnError, ManifestSet, StackArn, can_be_claim, claim_tag
+from strongref.contract.names import RESTORED_TAG, ManifestSet, StackArn, can_be_claim, claim_tag
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.side_by_side import call_all
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
@@ -36,7 +36,7 @@ class TagInspector:
 
     def inspect(self, store: Store, scope: ExportScope, keys: Iterable[Key], stack: str) -> dict[Key, ValueTags]:
         """What the tags of these values say, as seen from a stack; a value that has gone is left out."""
-        return self.interpret(_read_tags(store, scope, keys), stack, account=store.account)
+        return self._inspected(store, scope, keys, lambda producer: self._owner(producer, stack))
 
     def interpret(
         self, tags: Mapping[Key, Mapping[str, str] | None], stack: str, *, account: str = ""
@@ -53,15 +53,12 @@ class TagInspector:
 
     def claims_on(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say to a caller that owns none of them."""
-        tags = _read_tags(store, scope, keys)
-        return self._interpreted(tags, lambda _: Owner.FOREIGN, account=store.account)
+        return self._inspected(store, scope, keys, lambda _: Owner.FOREIGN)
 
     def inspect_in_scope(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """What the tags of these values say; a value is ours if it belongs to the stack whose scope this is."""
-        tags = _read_tags(store, scope, keys)
-        return self._interpreted(
-            tags, lambda producer: self._owner_in(producer, scope.producer, self.may_exist), account=store.account
-        )
+        owner = partial(self._owner_in, scope=scope.producer, exists=self.may_exist)
+        return self._inspected(store, scope, keys, owner)
 
     def inspect_readable(self, store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, ValueTags]:
         """`inspect_in_scope` for a caller that leaves alone what cannot be read: it is noted in `unread`.
@@ -147,6 +144,11 @@ class TagInspector:
         """Whether this inspector found that a stack of that ARN does not exist."""
         return stack in self._infos and self._infos[stack] is None
 
+    def _inspected(
+        self, store: Store, scope: ExportScope, keys: Iterable[Key], owner: Callable[[str | None], Owner]
+    ) -> dict[Key, ValueTags]:
+        return self._interpreted(read_tags(store, scope, keys), owner, account=store.account)
+
     def _interpreted(
         self, tags: Mapping[Key, Mapping[str, str] | None], owner: Callable[[str | None], Owner], *, account: str
     ) -> dict[Key, ValueTags]:
@@ -186,11 +188,8 @@ class TagInspector:
         return Owner.NOBODYS if owner is Owner.NOBODYS else Owner.FOREIGN
 
     def _owner_in(self, producer: str | None, scope: Producer, exists: Callable[[str], bool] | None = None) -> Owner:
-        try:
-            stack = StackArn.parse(producer or "")
-        except BadArnError:
-            return Owner.FOREIGN
-        if stack.producer != scope:
+        stack = StackArn.find(producer or "")
+        if stack is None or stack.producer != scope:
             return Owner.FOREIGN
         return Owner.OURS if (exists or self.exists)(str(stack)) else Owner.NOBODYS
 
@@ -201,9 +200,7 @@ class TagInspector:
         return self._claiming[importer]
 
     def _ask(self, importer: str) -> ClaimingStack | None:
-        try:
-            StackArn.parse(importer)
-        except BadArnError:
+        if StackArn.find(importer) is None:
             return None
         try:
             info = self.info(importer)
@@ -218,7 +215,7 @@ class TagInspector:
         return ClaimingStack(exists=True, at_rest=True, claims=claims, updated=info.updated)
 
 
-def _read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
+def read_tags(store: Store, scope: ExportScope, keys: Iterable[Key]) -> dict[Key, dict[str, str] | None]:
     """The tags of values; None for one that has gone."""
     keys = list(keys)
     found = call_all(store, [partial(store.tags, scope.parameter_name(key)) for key in keys])

@@ -5,13 +5,13 @@ It reads without a fence, and puts one up only where something is to be repaired
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
 from strongref.contract.index import INDEX, Place, index_name, read_index
-from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, Site, StackArn, claim_tag
+from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, Site, StackArn, by_scope, claim_tag
 from strongref.contract.notices import Notice, NoticeType, Observation, of_janitor
 from strongref.contract.record import decode, part_name
 from strongref.contract.releases import RELEASES, Release
@@ -108,9 +108,10 @@ class Janitor:
         store = self.ports.stores(self.region, clock)
         if not only_abroad:
             yield JanitorProgress(after, 0, tuple(self._expired(store, clock)))
-        visit = _Visit(self, clock, store, after, skip)
+        visit = _Visit(self, clock, after, skip)
         if not only_abroad:
-            visit.read(_by_scope("exports", store.under(EXPORTS)), _by_scope("records", store.under(RECORDS)))
+            visit.stored = by_scope("exports", store.under(EXPORTS))
+            visit.recorded = by_scope("records", store.under(RECORDS))
             for scope in visit.scopes():
                 yield from visit.values(scope)
                 yield from visit.holds_and_index(scope)
@@ -281,33 +282,28 @@ class Janitor:
 class _Visit:
     """One run of a janitor, from a mark on."""
 
-    def __init__(self, janitor: Janitor, clock: Clock, store: Store, after: Checkpoint, skip: bool) -> None:
-        self.janitor, self.clock, self.store = janitor, clock, store
+    def __init__(
+        self, janitor: Janitor, clock: Clock, after: Checkpoint, skip: bool, index: IndexTender | None = None
+    ) -> None:
+        self.janitor, self.clock, self.store = janitor, clock, janitor.ports.at(janitor.site, clock)
         self.after = after
         self.skip = skip  # whether the next part is left out
         self.inspector = TagInspector(janitor.ports.stacks)
-        self._stored: Mapping[ExportScope, Mapping[str, Parameter]] = {}
-        self._recorded: Mapping[ExportScope, Mapping[str, Parameter]] = {}
-        of = (janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, janitor.failed)
-        self._holds, self._index = HoldTender(*of), IndexTender(*of)
+        # what was read of the scopes to tend to
+        self.stored: Mapping[ExportScope, Mapping[str, Parameter]] = {}
+        self.recorded: Mapping[ExportScope, Mapping[str, Parameter]] = {}
+        self._of = (janitor.ports, janitor.region, janitor.account, clock, janitor.repairs, janitor.failed)
+        self._holds, self._index = HoldTender(*self._of), index or IndexTender(*self._of)
         self._claims: Claims = {}  # of the scope that is being tended
         self._withdrawn: set[str] = set()  # of its Exports, those that are, although no mark says so
         self._done: list[Key] = []  # of its keys, those that an earlier invocation has tended
 
-    def read(
-        self,
-        stored: Mapping[ExportScope, Mapping[str, Parameter]],
-        recorded: Mapping[ExportScope, Mapping[str, Parameter]],
-    ) -> None:
-        """Take what was read of scopes, to tend to those."""
-        self._stored, self._recorded = stored, recorded
-
     def scopes(self) -> list[ExportScope]:
-        return sorted({*self._stored, *self._recorded}, key=lambda scope: scope.path("exports"))
+        return sorted({*self.stored, *self.recorded}, key=lambda scope: scope.path("exports"))
 
     def values(self, scope: ExportScope) -> Iterator[JanitorProgress]:
         """Tend to the values and records of a scope, part by part."""
-        here, there, path = self._stored.get(scope, {}), self._recorded.get(scope, {}), scope.path("exports")
+        here, there, path = self.stored.get(scope, {}), self.recorded.get(scope, {}), scope.path("exports")
         message, at = "Exports could not be looked after", FencedStore(self.store, self.clock)
         self._claims, self._done, self._withdrawn = {}, [], set()
         known = sorted(scope.key(name) for name in here)
@@ -345,7 +341,7 @@ class _Visit:
         if self._is_left_out(scope.path("exports"), failed):
             yield JanitorProgress((scope.path("exports"), 2 * LAST), 0, tuple(failed))
             return
-        living = _of_living_stacks(scope, self._recorded.get(scope, {}), self.inspector)
+        living = _of_living_stacks(scope, self.recorded.get(scope, {}), self.inspector)
         last = self.after[1].removeprefix(LAST) if self.after >= (scope.path("exports"), LAST) else ""
         if missing := tuple(self._index.add_missing(scope, living.records)):
             yield JanitorProgress((scope.path("exports"), LAST + last), 0, missing)
@@ -373,9 +369,7 @@ class _Visit:
 
     def abroad(self) -> Iterator[JanitorProgress]:
         """Tend to the places of this region's Exports in other accounts."""
-        janitor = self.janitor
-        of = (janitor.ports, janitor.region, janitor.account, self.clock, janitor.failed)
-        tender = AbroadTender(*of, self._index, self._holds)
+        janitor, tender = self.janitor, AbroadTender(*self._of, index=self._index, holds=self._holds)
         for path, (site, scope) in tender.scopes().items():
             found, values = list[Finding](), 0
             if (ABROAD, path) <= self.after:
@@ -398,16 +392,15 @@ class _Visit:
     ) -> _Visit:
         """The visit of one scope in another account, given what is stored there."""
         there = replace(self.janitor, region=site.region, there=site.account)
-        visit = _Visit(there, self.clock, self.janitor.ports.at(site, self.clock), ("", ""), skip=False)
-        visit.read({scope: stored}, {scope: recorded})
-        visit._index = self._index
+        visit = _Visit(there, self.clock, ("", ""), skip=False, index=self._index)
+        visit.stored, visit.recorded = {scope: stored}, {scope: recorded}
         # Stacks are asked about once for all places; what could not be read of values is of this one.
         visit.inspector = replace(self.inspector, unread={})
         return visit
 
     def published(self, scope: ExportScope) -> tuple[RecordedExports, Claims]:
         """What the records of a scope say, and the claims there, once its values were tended to."""
-        recorded = RecordedExports.of(decode(scope.path("records"), self._recorded[scope]))
+        recorded = RecordedExports.of(decode(scope.path("records"), self.recorded[scope]))
         return replace(recorded, complete={*recorded.complete, *self._withdrawn}), self._claims
 
     def _unclaimed(self) -> Iterator[Finding]:
@@ -451,15 +444,6 @@ def _of_living_stacks(
     readable = {**found.records, **found.without_secure}
     living = {logical_id: each for logical_id, each in readable.items() if inspector.may_exist(each.stack)}
     return replace(found, records=living, torn=found.unreadable)
-
-
-def _by_scope(branch: str, parameters: Mapping[str, Parameter]) -> dict[ExportScope, dict[str, Parameter]]:
-    found: dict[ExportScope, dict[str, Parameter]] = defaultdict(dict)
-    for name, parameter in parameters.items():
-        scope = ExportScope.of(branch, name)
-        if scope:
-            found[scope][name] = parameter
-    return found
 
 
 def notices(account: str, region: str, findings: Sequence[Finding]) -> Iterator[Notice]:

@@ -6,7 +6,7 @@ claim: with one hold stack, however many claims there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
@@ -17,7 +17,7 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_failures import tolerated
+from strongref.protocol.janitor_failures import Tender, tolerated
 from strongref.protocol.janitor_holds import Claims, add_claims
 from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.published import RecordedExports
@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_failures import Failed
     from strongref.protocol.janitor_holds import HoldTender
     from strongref.protocol.janitor_index import IndexTender
-    from strongref.protocol.ports import Ports
-    from strongref.protocol.time import Clock
 
 NOT_TENDED = "The hold of a place in another account could not be looked after"
 
@@ -60,19 +57,14 @@ class _Export(NamedTuple):
 
 
 @dataclass(slots=True)
-class AbroadTender:
+class AbroadTender(Tender):
     """Tends to what one region's Exports publish in other accounts: to its holds, and to what the index says of it.
 
     Each place is done with before the next one, since another invocation may go on from there.
     """
 
-    ports: Ports
-    region: str
-    account: str
-    clock: Clock
-    failed: Failed  # takes what could not be looked after
-    index: IndexTender  # that of the region
-    holds: HoldTender  # likewise
+    index: IndexTender = field(kw_only=True)  # that of the region
+    holds: HoldTender = field(kw_only=True)  # likewise
     _exports: Sequence[_Export] = ()
 
     def scopes(self) -> dict[str, tuple[Site, ExportScope]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
@@ -13,6 +14,8 @@ from strongref.protocol.findings import Finding, FindingType
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from strongref.protocol.ports import Ports
+    from strongref.protocol.time import Clock
 
 HOLDER = FenceHolder("janitor", "the janitor")
 
@@ -26,6 +29,18 @@ class Failed(Protocol):
 
 def log_failure(message: str, error: StrongRefError, /, **about: str) -> None:
     logger.error(message, extra={**about, "error": str(error)})
+
+
+@dataclass(slots=True)
+class Tender:
+    """Looks after a part of what is stored for one region."""
+
+    ports: Ports
+    region: str
+    account: str
+    clock: Clock
+    repairs: bool = True
+    failed: Failed = log_failure  # takes what could not be looked after
 
 
 @contextmanager

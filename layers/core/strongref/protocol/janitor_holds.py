@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.format import check_hold_format
 from strongref.contract.hold_stacks import HOLDS, HoldParameter, HoldStack, held_exports
-from strongref.contract.names import BadArnError, ExportScope, Key, Producer, Site, StackArn, claim_tag
+from strongref.contract.names import ExportScope, Key, Producer, Site, StackArn, claim_tag
 from strongref.errors import NewerFormatError, StrongRefError, UnfinishedError
 from strongref.log import logger
 from strongref.memo import Memo
@@ -24,7 +24,7 @@ from strongref.protocol.findings import Finding, FindingType
 from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
-from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
+from strongref.protocol.janitor_failures import HOLDER, Tender, tolerated
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.staleness import is_stale, is_stale_twice
 from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
@@ -32,9 +32,8 @@ from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.ports import Store
     from strongref.protocol.stored_exports import ValueTags
-    from strongref.protocol.time import Clock
 
 Claim = tuple[str, str]
 """The key of a claim's tag, and the ARN of the importing stack."""
@@ -60,15 +59,9 @@ def add_claims(found: Claims, tags: Mapping[Key, ValueTags]) -> None:
 
 
 @dataclass(slots=True)
-class HoldTender:
+class HoldTender(Tender):
     """Tends to the holds of one region's imports, and to the hold stacks in that region."""
 
-    ports: Ports
-    region: str
-    account: str
-    clock: Clock
-    repairs: bool = True
-    failed: Failed = log_failure  # takes what could not be looked after
     withdrawn: Collection[str] = ()  # the Exports of the scope that are withdrawn, although no mark says so
     _begun: list[tuple[HoldKeeper, Mapping[str, str]]] = field(default_factory=list)  # and what each is to hold
     _done: list[Finding] = field(default_factory=list)
@@ -197,11 +190,8 @@ class HoldTender:
     def _keeper(self, scope: ExportScope, claim: Claim, first: TagInspector) -> HoldKeeper | None:
         """What makes the hold for a claim; None if it is no Import's of this account."""
         tag, importer = claim
-        try:
-            stack = StackArn.parse(importer)
-        except BadArnError:
-            return None
-        if stack.account != scope.producer.account:
+        stack = StackArn.find(importer)
+        if stack is None or stack.account != scope.producer.account:
             return None
         hold = HoldStack.of_import(stack, tag, scope)
         return HoldKeeper(self.ports, self.clock, hold, OwnStacks(first.info, importer), waits_for_producers=False)

@@ -11,12 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
-from strongref.contract.names import BadArnError, ExportScope, Producer, StackArn
+from strongref.contract.names import ExportScope, Producer, StackArn
 from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.janitor_failures import HOLDER, Failed, log_failure, tolerated
+from strongref.protocol.janitor_failures import HOLDER, Tender, tolerated
 from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import ExportIdentity
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from strongref.contract.names import Site
     from strongref.contract.record import Record
     from strongref.protocol.inspection import TagInspector
-    from strongref.protocol.ports import Ports, StackInfo
-    from strongref.protocol.time import Clock
+    from strongref.protocol.ports import StackInfo
 
 
 NOWHERE = Place("", "", "")
@@ -39,15 +38,9 @@ NOT_TENDED = "An entry of the index could not be looked after"
 
 
 @dataclass(slots=True)
-class IndexTender:
+class IndexTender(Tender):
     """Tends to the entries of what is exported to one region, and to the index in that region."""
 
-    ports: Ports
-    region: str
-    account: str
-    clock: Clock
-    repairs: bool = True
-    failed: Failed = log_failure  # takes what could not be looked after
     # by region, then by parameter name and the ARN of the stack
     _entries: dict[str, dict[tuple[str, str], IndexEntry]] = field(default_factory=dict)
     _returned: dict[str, str] = field(default_factory=dict)  # entries with a forgotten place that answers; their stacks
@@ -212,10 +205,8 @@ class IndexTender:
 
 def _is_of(name: str, entry: IndexEntry) -> bool:
     """Whether an entry is of the stack that its name says."""
-    try:
-        return StackArn.parse(entry.stack).name == index_of(name)[0]
-    except BadArnError:
-        return False
+    stack = StackArn.find(entry.stack)
+    return stack is not None and stack.name == index_of(name)[0]
 
 
 def _is_complete(entry: IndexEntry | None, record: Record, place: Place) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from strongref.grouping import grouped
 from strongref_cli.graph.formats.diagrams import by_place
 from strongref_cli.overview.graph import Cycle, Graph, Participant, deploy_order
 
@@ -88,11 +89,7 @@ def _boxes(
 
 def _cells(members: Sequence[Participant], column_of: Mapping[Participant, int]) -> list[list[Participant]]:
     """A lane's participants with references, by column."""
-    cells: dict[int, list[Participant]] = {}
-    for each in members:
-        if each in column_of:
-            cells.setdefault(column_of[each], []).append(each)
-    return list(cells.values())
+    return list(grouped((column_of[each], each) for each in members if each in column_of).values())
 
 
 def _rows(

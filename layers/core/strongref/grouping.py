@@ -1,0 +1,19 @@
+"""Things in groups, by what they have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """What belongs to each key, in the order of the pairs."""
+    found: dict[K, list[T]] = {}
+    for key, each in pairs:
+        found.setdefault(key, []).append(each)
+    return found
