@@ -78,15 +78,18 @@ class StackArn:
     @classmethod
     def parse(cls, text: str) -> StackArn:
         """Raises `BadArnError` if the text is not a stack ARN."""
-        if found := cls.find(text):
-            return found
-        raise BadArnError(text)
+        arn = Arn.parse(text)
+        if not (arn and (stack := arn.stack)):
+            raise BadArnError(text)
+        return cls(arn.partition, arn.region, arn.account, *stack)
 
     @classmethod
     def find(cls, text: str) -> StackArn | None:
         """As `parse`; None if the text is not a stack ARN."""
-        arn = Arn.parse(text)
-        return cls(arn.partition, arn.region, arn.account, *arn.stack) if arn and arn.stack else None
+        try:
+            return cls.parse(text)
+        except BadArnError:
+            return None
 
     @property
     def producer(self) -> Producer:
