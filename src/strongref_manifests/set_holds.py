@@ -52,9 +52,6 @@ class FencedClock(OnClock):
 
     fence: Clock
 
-    def remaining(self) -> float:
-        return self.clock.remaining()
-
     def sleep(self, seconds: float) -> None:
         """Sleep, and raise `OutOfTimeError` if the fence has expired: another run may have begun."""
         self.fence.before_call("DescribeStacks")

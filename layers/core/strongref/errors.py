@@ -113,11 +113,11 @@ def where_text(region: str, account: str) -> str:
     return f"{region} of account {account}" if account else region
 
 
-def _after(action: str, code: str) -> str:
+def _after(error: ServiceError | StackLookupError) -> str:
     """The next step after a failed call, to append to a sentence; empty if the code says nothing about it."""
     from strongref.next_steps import next_step  # noqa: PLC0415 (a function starts faster without the table)
 
-    step = next_step(action, code)
+    step = next_step(error.action, error.code)
     return f" {step}" if step else ""
 
 
@@ -129,10 +129,7 @@ class ServiceError(StrongRefError):
     target: str  # what the call was about, as in a parameter's name; never a value
     region: str
     sentence = "{action} of {target:500} in {region} failed: {code}.{_step}"
-
-    @property
-    def _step(self) -> str:
-        return _after(self.action, self.code)
+    _step = property(_after)
 
 
 class StoreError(ServiceError):
@@ -266,13 +263,11 @@ class StackLookupError(StrongRefError):
     action: str = field(default="DescribeStacks", kw_only=True)  # the API action that failed
     sentence = "CloudFormation in {region} could not be asked about {_kind} {stack}: {code}.{_step}"
 
+    _step = property(_after)
+
     @property
     def _kind(self) -> str:
         return "export" if self.action == "ListImports" else "stack"
-
-    @property
-    def _step(self) -> str:
-        return _after(self.action, self.code)
 
 
 class OutdatedRequestError(StrongRefError):

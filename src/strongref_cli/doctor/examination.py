@@ -62,9 +62,6 @@ class InterruptibleClock(OnClock):
     def interrupt(self) -> None:
         self._interrupted.set()
 
-    def remaining(self) -> float:
-        return self.clock.remaining()
-
     def sleep(self, seconds: float) -> None:
         if get_ident() in self._threads:
             self.clock.sleep(seconds)

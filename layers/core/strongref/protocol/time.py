@@ -51,6 +51,9 @@ class OnClock:
     def sleep(self, seconds: float) -> None:
         self.clock.sleep(seconds)
 
+    def remaining(self) -> float:
+        return self.clock.remaining()
+
     def before_call(self, action: str) -> None:
         self.clock.before_call(action)
 

@@ -61,9 +61,6 @@ class VerifiedFirst(OnClock):
 
     check: Callable[[], None]  # waits until it is, and raises why it is not
 
-    def remaining(self) -> float:
-        return self.clock.remaining()
-
     def sleep(self, seconds: float) -> None:
         self.check()
         self.clock.sleep(seconds)
