@@ -265,18 +265,16 @@ def _transform(commands: Commands) -> None:
 
 
 def _completion(commands: Commands) -> None:
+    """`completion` and `version`."""
     completion = add_command(commands, "completion", "print a completion script for a shell")
     shells = ("bash", "zsh", "fish")
     completion.add_argument("shell", metavar="SHELL", choices=shells, help="the shell: bash, zsh or fish")
     completion.set_defaults(run="completion:print_script")
-
-
-def _version(commands: Commands) -> None:
     add_command(commands, "version", "print the version").set_defaults(run="completion:print_version")
 
 
 _COMMANDS = (
     _install, _trust, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
-    _lookup, _objects, add_resolve, add_refs, _transform, _completion, _version,
+    _lookup, _objects, add_resolve, add_refs, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

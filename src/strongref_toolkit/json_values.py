@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from strongref.macro.template import entries_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 Primitive: TypeAlias = "str | int | float | bool | None"
@@ -94,6 +94,11 @@ def number(text: str) -> int | float | None:
 def texts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Every text in a value, with the keys and positions that lead to it."""
     return ((at, each) for at, each in values_in(value, path) if isinstance(each, str))
+
+
+def is_within(path: Path, wholes: Iterable[Path]) -> bool:
+    """Whether a path is one of these, or leads to a part of one."""
+    return any(path[: len(each)] == each for each in wholes)
 
 
 def values_in(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of
+from strongref_toolkit.json_values import is_within
 
 if TYPE_CHECKING:
     from strongref_cli.check.resource_types import Path, UpdateRules
@@ -67,7 +68,7 @@ class Update(NamedTuple):
         found = cls(ResourceChange.MAYBE_REPLACED, differences, kind, given)
         if kind is None:
             return found
-        if any(each.certain and _is_in(each.path, kind.create_only) for each in differences):
+        if any(each.certain and is_within(each.path, kind.create_only) for each in differences):
             return found._replace(change=ResourceChange.REPLACED)
         if not kind.updates or found.causes:
             return found
@@ -83,7 +84,7 @@ class Update(NamedTuple):
     def attribute(self, name: str) -> Stays:
         """Whether an attribute, or `Ref` if the name is empty, stays the same."""
         path, kind = tuple(name.split(".")) if name else (), self.kind
-        if kind and path and path[0] in kind.properties and not _is_in(path, kind.computed):
+        if kind and path and path[0] in kind.properties and not is_within(path, kind.computed):
             found = [each for each in self.differences if _touches(each.path, path)]
             if found or _is_given(self.given, path):  # It is a property: it follows no other one.
                 is_other = any(each.certain and each.path == path for each in found)
@@ -141,11 +142,6 @@ def differences(
 
 def _sorted(items: list[Evaluated]) -> list[str]:
     return sorted(json.dumps(expression_of(each), sort_keys=True) for each in items)
-
-
-def _is_in(path: Path, wholes: frozenset[Path]) -> bool:
-    """Whether a path is one of these, or leads to a part of one."""
-    return any(path[: len(each)] == each for each in wholes)
 
 
 def _touches(path: Path, other: Path) -> bool:

@@ -20,6 +20,7 @@ from strongref_manifests.terraform.addresses import TerraformReference, Terrafor
 from strongref_manifests.terraform.states import StateValue, TerraformState, read_state
 from strongref_manifests.tokens import LOCATION, TF, Token, TokenSource
 from strongref_toolkit.errors import AwsCallError, os_problem
+from strongref_toolkit.json_values import is_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -151,7 +152,7 @@ def value_of(
     value = held.value
     path: Path = ()
     opened = [each.path for each in allowed if each.target == target]
-    is_open = sensitive or _is_in(reference.path, opened)
+    is_open = sensitive or is_within(reference.path, opened)
     for step in reference.path:
         if not is_open:
             _check_all(held, reference, path)
@@ -182,21 +183,16 @@ def into(address: str, path: Path, value: Json, step: str | int) -> tuple[Path, 
 
 
 def _check_all(held: StateValue, reference: TerraformReference, path: Path) -> None:
-    is_marked = _is_in(path, held.sensitive)
-    if is_marked or _is_in(path, held.guessed):
+    is_marked = is_within(path, held.sensitive)
+    if is_marked or is_within(path, held.guessed):
         raise errors.SensitiveError(str(reference), is_guess=not is_marked)
 
 
 def _check_parts(held: StateValue, reference: TerraformReference, path: Path, opened: Collection[Path]) -> None:
     for paths in (held.sensitive, held.guessed):
-        if closed := [each[len(path) :] for each in paths if _is_in(each, [path]) and not _is_in(each, opened)]:
+        if closed := [each[len(path) :] for each in paths if is_within(each, [path]) and not is_within(each, opened)]:
             parts = some(sorted(map(path_text, closed)), 3)
             raise errors.SensitiveError(str(reference), parts, is_guess=paths is held.guessed)
-
-
-def _is_in(path: Path, above: Iterable[Path]) -> bool:
-    """Whether a path is one of these, or leads into one."""
-    return any(path[: len(each)] == each for each in above)
 
 
 def _no_such(state: TerraformState, target: TerraformOutput | TerraformResource) -> errors.NoSuchAddressError:

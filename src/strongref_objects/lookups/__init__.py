@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
-from strongref.errors import StrongRefError
+from strongref.errors import or_else
 from strongref_objects.base import ObjectCache, Target
 from strongref_objects.base.errors import a
 from strongref_objects.base.names import json_key
@@ -132,8 +132,4 @@ class _ContextEntry:
 
     def is_complete(self, entry: AnyJson) -> bool:
         """Whether the entry can be read; if not, the object is looked up again."""
-        try:
-            self.read(entry)
-        except StrongRefError:
-            return False
-        return True
+        return or_else(lambda: self.read(entry), None) is not None

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn, partition_of
 from strongref.aws.clients import dns_suffix
 from strongref.contract.properties import parse_account, parse_region, string
-from strongref.errors import BadRequestError
+from strongref.errors import BadRequestError, or_else
 from strongref_objects.base.errors import BadLocationError, WrongTypeError
 from strongref_objects.base.values import concatenated, is_function, kind_of_value
 
@@ -66,7 +67,7 @@ class ArnForm:
         _, partition, service, region, account, _ = self.text.split(":", 5)
         fields = [(partition, arn.partition), (region, arn.region), (account, arn.account)]
         right = (
-            _is(parse, text) if form.startswith("{") else form == text
+            or_else(partial(parse, "", text), None) is not None if form.startswith("{") else form == text
             for (form, text), parse in zip(fields, _PARSERS.values(), strict=True)
         )
         return service == arn.service and all(right) and self._name_in(arn) is not None
@@ -155,14 +156,6 @@ def fill(form: str, fields: Fields) -> Text | None:
             return None
         parts += [literal, part]
     return concatenated(parts)
-
-
-def _is(parse: Callable[[str, object], str], text: str) -> bool:
-    try:
-        parse("", text)
-    except BadRequestError:
-        return False
-    return True
 
 
 def _of_partition(partition: Text) -> dict[str, Text]:
