@@ -221,7 +221,7 @@ GUARDS = (
     Guard(
         name="that an import's clock may be ahead of a fence's",
         file="layers/core/strongref/protocol/fences.py",
-        function="live_fence",
+        function="live_fences",
         find="clock.earliest()",
         instead="clock.now()",
         tests=("tests/protocol/test_fences.py", "-k", "earliest"),
@@ -485,7 +485,7 @@ GUARDS = (
         name="the release of what an Import claims whose properties cannot be understood",
         file="layers/core/strongref/protocol/imports.py",
         function="Importer._delete",
-        find="scopes = release.release_everything()",
+        find="scopes = release.release_below(_1, None)",
         tests=("tests/protocol/test_late_events.py",),
         must_fail=("test_an_import_that_cannot_be_understood_releases_what_it_claims[{'Names': 'A'}]",),
     ),
@@ -513,7 +513,7 @@ GUARDS = (
         name="the look behind the fence of an import that releases its hold",
         file="layers/core/strongref/protocol/imports.py",
         function="Importer._release_hold.delete",
-        find="attempt.may_release_hold(...)",
+        find="each.may_release_hold(...)",
         instead="True",
         tests=("tests/protocol/test_holds.py", "-k", "a_hold_stays"),
         must_fail=(
@@ -566,7 +566,7 @@ GUARDS = (
         name="that a hold is strongref's own stack",
         file="layers/core/strongref/protocol/hold_keeper.py",
         function="HoldKeeper._find",
-        find="self.stack.tags.items() <= found.tags.items()",
+        find="self.stack.identity.items() <= found.tags.items()",
         instead="True",
         tests=("tests/protocol/test_holds.py", "tests/protocol/test_janitor_holds.py", "-k", "is_not_ours"),
         must_fail=(
@@ -1135,7 +1135,7 @@ GUARDS = (
     Guard(
         name="that claims which were seen are forgotten before another attempt",
         file="layers/core/strongref/protocol/claims.py",
-        function="ClaimAttempt._patiently",
+        function="ClaimAttempt._again",
         find="self._skip = frozenset()",
         tests=("tests/protocol/test_scenarios_rare.py", "-k", "lost_with_its_value"),
         must_fail=("test_a_claim_that_is_lost_with_its_value_during_an_update_is_made_again",),
@@ -1172,7 +1172,7 @@ GUARDS = (
     Guard(
         name="that an Import waits for as long as others are at work",
         file="layers/core/strongref/protocol/claims.py",
-        function="ClaimAttempt._patiently",
+        function="ClaimAttempt._again",
         find="self._is_fenced",
         instead="False",
         tests=("tests/protocol/test_scenarios.py", "-k", "for_as_long_as_it_goes_on and full"),
@@ -1364,7 +1364,7 @@ GUARDS = (
     Guard(
         name="that what cannot be read at all is not taken for gone",
         file="layers/core/strongref/protocol/import_rollback.py",
-        function="ImportRollback._look",
+        function="_ScopeRollback._look",
         find="not selected or not all(_)",
         instead="False",
         tests=("tests/protocol/test_import_rollbacks.py", "-k", "nothing_can_be_read"),
@@ -1597,7 +1597,7 @@ GUARDS = (
     Guard(
         name="that an import holds what its producer may roll back to",
         file="layers/core/strongref/protocol/claims.py",
-        function="ClaimAttempt._needed",
+        function="exports_to_hold",
         find="found.setdefault(_1, _2)",
         instead="None",
         tests=("tests/protocol/test_holds.py", "-k", "roll_back_to"),

@@ -249,6 +249,15 @@ def test_a_bad_property_of_an_import_is_named(properties: dict[str, object], err
     assert str(refused.value).startswith(tuple(properties))
 
 
-def test_an_import_without_a_producer_is_refused() -> None:
-    with pytest.raises(BadRequestError, match=r"^From is missing; must be a map with Stack, "):
-        imported({"Names": ["A"]})
+def test_an_import_without_from_is_of_any_producer() -> None:
+    assert imported({"Names": ["A"]}).producer is None
+    assert imported({"Names": [], "Consumer": "fleet", "Strength": "weak"}).names == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [({}, "Names is required without it"), ({"Shared": "true", "Names": ["A"]}, "Shared has no meaning without it")],
+)
+def test_an_import_without_from_names_what_it_imports_for_its_consumer(given: dict[str, object], why: str) -> None:
+    with pytest.raises(BadRequestError, match=f"^From is missing; must be a map with Stack, .* {why}$"):
+        imported(given)

@@ -94,9 +94,9 @@ def test_a_value_that_goes_while_all_claims_are_looked_for_has_none(cloud: Cloud
             cloud.ssm(US).delete_parameter(Name=f"/strongref/exports/{name('B')}")
 
     cloud.ssm(US).before_call = go
-    assert release(cloud, own).release_everything() == [SCOPE]
+    assert release(cloud, own).release_below("/strongref/exports", None) == [SCOPE]
     assert cloud.claims(US, name("A")) == []
-    assert release(cloud, own).release_everything() == []
+    assert release(cloud, own).release_below("/strongref/exports", None) == []
 
 
 @pytest.mark.parametrize("more", [{}, {"Unknown": "x"}], ids=["understood", "refused"])

@@ -92,6 +92,10 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "no-such-export-at-all": lambda: refusals.NoSuchExportError(
         {"Queue": []}, PRODUCER, ["Alb.Arn", "CertArn", "SubnetIds"]
     ),
+    "not-exported": lambda: refusals.NotExportedError(["CertArm"], "web", US),
+    "several-producers": lambda: refusals.SeveralProducersError(
+        "CertArn", "web", [PRODUCER, PRODUCER.replace("network", "edge")]
+    ),
     "hold-missing": lambda: refusals.HoldMissingError("network-Exports", PRODUCER),
     "hold-pending": lambda: refusals.HoldPendingError("network-Exports", PRODUCER, "CREATE_IN_PROGRESS"),
     "producer-deleted": lambda: refusals.ProducerLeavingError(PRODUCER, "network-Exports", deleted=True),

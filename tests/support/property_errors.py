@@ -23,7 +23,7 @@ def refused_export(**properties: object) -> Callable[[], StrongRefError]:
 
 
 def refused_import(**properties: object) -> Callable[[], StrongRefError]:
-    given = {"From": {"Stack": "network"}} | properties
+    given = {name: each for name, each in ({"From": {"Stack": "network"}} | properties).items() if each is not None}
     return lambda: refusal(lambda: ImportRequest.parse(given, StackArn.parse(WEB)))
 
 
@@ -108,6 +108,7 @@ OF_IMPORTS: Mapping[str, Callable[[], StrongRefError]] = {
     "bad-from": lambda: refusal(lambda: ImportRequest.parse({}, StackArn.parse(WEB))),
     "bad-from-stack": refused_import(From={"Region": "eu-west-1"}),
     "bad-from-account": refused_import(From={"Stack": "network", "Account": "1234"}),
+    "bad-from-shared": refused_import(From=None, Shared="true"),
     "bad-shared": refused_import(Shared="yes"),
     "bad-strength": refused_import(Strength="firm"),
     "bad-shared-consumer": refused_import(Shared="true", Consumer="web"),

@@ -238,6 +238,32 @@ class NoSuchExportError(StrongRefError):
         return f"It exports {cut(some(self.elsewhere, 5), 100)} to {to}: import that {correction} Shared: true."
 
 
+class NotExportedError(StrongRefError):
+    """An Import without `From` names what no stack of its account exports to its consumer."""
+
+    counted = ErrorMetric.REJECTED
+    missing: Sequence[str]
+    consumer: str
+    region: str
+    sentence = (
+        "{missing:10} is not exported to {consumer} in {region} by any stack of this account. Export it there first, "
+        "or correct Names."
+    )
+
+
+class SeveralProducersError(StrongRefError):
+    """An Import without `From` names what several stacks export to its consumer."""
+
+    counted = ErrorMetric.REJECTED
+    name: str
+    consumer: str
+    producers: Sequence[str]
+    sentence = (
+        "{name} is exported to {consumer} by {producers:5}. Give the Import a From, or remove that export from all but "
+        "one of them."
+    )
+
+
 class HoldPendingError(StrongRefError):
     """CloudFormation's export does not exist yet: CloudFormation makes it when the producer's operation ends."""
 
@@ -296,9 +322,11 @@ class PartlyImportedError(StrongRefError):
     gone: Sequence[str]
     too_large: Sequence[str]
     why: str  # why the first of the unprotected could not be claimed
+    ambiguous: Sequence[str] = ()
 
     def __str__(self) -> str:
         kinds = {
+            "Left out, as several stacks export it": self.ambiguous,
             "Not protected": self.unprotected,
             "Left out, as not exported or not readable": self.gone,
             "Left out, as too large for one CloudFormation response": self.too_large,

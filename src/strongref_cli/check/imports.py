@@ -29,7 +29,9 @@ from strongref.refusals import (
     HoldMissingError,
     NoSuchExportError,
     NoSuchProducerError,
+    NotExportedError,
     NothingExportedError,
+    SeveralProducersError,
 )
 from strongref.text import attribute_name, did_you_mean, some
 from strongref_cli.check.comparison import because
@@ -53,7 +55,7 @@ _BAD = (
     *(HoldMissingError, NewerFormatError, ResponseTooLargeError, UndecryptableError, UnreadableRecordError),
     UsageError,  # a region that is none
 )
-_MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError)
+_MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError, NotExportedError, SeveralProducersError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +99,23 @@ class ImportsCheck:
         return (Verdict.REFUSED if wrong else Verdict.ACCEPTED), wrong
 
     def _failed(self, logical_id: str, error: StrongRefError, request: ImportRequest) -> tuple[Verdict, str]:
-        producer = request.producer.stack
         if isinstance(error, ChangingError):
             return Verdict.UNKNOWN, str(error)
         if isinstance(error, _BAD):
             return Verdict.REFUSED, str(error)
         if not isinstance(error, _MISSING):
             raise error  # It is about this command, and not about the Import.
-        if producer in self.changing or producer == self.stack.name:
-            return Verdict.UNKNOWN, f"unknown: stack {producer} may export that in the same deployment. Now: {error}"
-        if producer in self.assumed and all(select(request.names, self.assumed[producer]).values()):
-            return Verdict.UNKNOWN, f"Stack {producer} is assumed to export that: deploy it first."
+        own = [self.stack.name] if self.comparison.new.exports or request.producer else []
+        of = [request.producer.stack] if request.producer else [*self.changing, *own, *self.assumed]
+        if isinstance(error, SeveralProducersError):
+            of = []  # One more would not help.
+        if named := sorted({each for each in of if each in self.changing or each == self.stack.name}):
+            text = f"stack {some(named)} may export that in the same deployment"
+            return Verdict.UNKNOWN, f"unknown: {text}. Now: {error}"
+        assumed = {key: each for each in of for key in self.assumed.get(each, ())}
+        if assumed and all((meant := select(request.names, assumed)).values()):
+            named = sorted({assumed[key] for keys in meant.values() for key in keys})
+            return Verdict.UNKNOWN, f"Stack {some(named)} is assumed to export that: deploy it first."
         if self._imports_as_before(logical_id, request):
             return Verdict.UNKNOWN, f"unknown: a withdrawn value may be kept for this Import. Without it: {error}"
         return Verdict.REFUSED, str(error)

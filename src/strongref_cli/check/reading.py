@@ -28,6 +28,7 @@ from strongref.protocol.inspection import TagInspector
 from strongref.protocol.installations import is_installed
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.published import ImportingAccount, RecordedExports
+from strongref.protocol.several_producers import SeveralProducers
 from strongref.protocol.snapshot import read_scope
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, ValueTags
 from strongref.protocol.time import Patience
@@ -209,9 +210,8 @@ class StackReader:
 
     def importable(self, stack: DeployedStack, logical_id: str, request: ImportRequest) -> Mapping[Key, Value]:
         """The values that an Import of a stack would get; raises what the importer would."""
-        check_regions([request.producer.region])
+        check_regions([request.producer.region] if request.producer else [])
         consumer, store = request.consumer or self._root_name(stack), self._store(Site(self.region))
-        scope = ExportScope(SHARED if request.shared else consumer, request.producer)
         arn = str(stack.arn) if stack.status else f"{str(stack.arn).removesuffix('-')}{_UUID}"
         event = Event(RequestType.CREATE, arn, logical_id, _UUID, None, {}, None, "", "")
         generation = import_id(stack.arn, logical_id, request)
@@ -219,12 +219,20 @@ class StackReader:
         claimant = Claimant(
             generation, arn, account, fits=lambda values: check_size(event, generation, attributes(values))
         )
-        values = ClaimAttempt(self._ports, store, self._clock, claimant, scope, request.names).read_weakly()
-        if request.strength is Strength.STRONG and request.producer.account == stack.arn.account:
+        read: ClaimAttempt | SeveralProducers
+        if request.producer:
+            scope = ExportScope(SHARED if request.shared else consumer, request.producer)
+            read = ClaimAttempt(self._ports, store, self._clock, claimant, scope, request.names)
+        else:
+            read = SeveralProducers(self._ports, store, self._clock, claimant, consumer, request.names or ())
+        values = read.read_weakly()
+        for scope in read.scopes if request.strength is Strength.STRONG else ():
+            if scope.producer.account != stack.arn.account:
+                continue
             for export, producer in RecordedExports.read(store, scope).holds(values).items():
                 info = self._ports.stacks.by_arn(producer)
                 if info and info.at_rest and export not in info.exports and producer != arn:
-                    raise HoldMissingError(export, str(request.producer))
+                    raise HoldMissingError(export, str(scope.producer))
         return values
 
     def has_parameter(self, name: str) -> bool:

@@ -14,7 +14,8 @@ from strongref.contract.releases import MAX_REASON, Release
 from strongref.contract.values import ParameterType
 from strongref.protocol.cleanup import ClaimRelease
 from strongref.protocol.fences import FenceHolder
-from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks, scopes_of
+from strongref.protocol.inspection import read_tags
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import split_tags
 from strongref.text import attribute_name, cut, some
@@ -124,18 +125,20 @@ def release(ports: Ports, clock: Clock, values: list[ClaimedValue], by: str, rea
 
 def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     """Hold no more than the import still claims, as the janitor would. What fails is left to the janitor."""
-    scope, store = hold.scope, ports.stores(hold.region, clock)
+    store, holds = ports.stores(hold.region, clock), dict[str, str]()
     keeper = HoldKeeper(ports, clock, hold, OwnStacks(ports.stacks.by_arn, hold.importer), waits_for_producers=False)
     if not keeper.may_exist():
         return
+    keeper = keeper.of_several() or keeper
     ports.lag.settle(clock)  # Then reads show which claims are gone.
-    names = store.under(scope.path("exports"), decrypted=False)
-    tags = {scope.key(name): store.tags(name) or {} for name in names}
-    left = {key: split_tags(each)[1] for key, each in tags.items() if hold.claim in each}
-    recorded = RecordedExports.read(store, scope).readable()
-    if left and (recorded.torn or recorded.may_hold(left)):
-        return  # What cannot be read may need the hold.
-    holds = keeper.needed(recorded.holds(left))
+    for scope in scopes_of(keeper.stack, store):
+        keys = map(scope.key, store.under(scope.path("exports"), decrypted=False))
+        tags = {key: each or {} for key, each in read_tags(store, scope, keys).items()}
+        left = {key: split_tags(each)[1] for key, each in tags.items() if hold.claim in each}
+        recorded = RecordedExports.read(store, scope).readable()
+        if left and (recorded.torn or recorded.may_hold(left)):
+            return  # What cannot be read may need the hold.
+        holds |= keeper.needed(recorded.holds(left))
     with keeper.left_to_janitor():
         if holds:
             keeper.begin(holds)

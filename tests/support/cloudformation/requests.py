@@ -29,7 +29,7 @@ def response_url(stack: str, logical_id: str, request_id: str, signed: str = "",
 
 
 def resource_type(properties: Mapping[str, Any]) -> str:
-    return IMPORT if "From" in properties else EXPORT
+    return IMPORT if properties.keys() & {"From", "Names"} else EXPORT
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class WatchedCloud(SteppedCloud):
             return
         stack = event.stack_arn
         request = ImportRequest.parse(event.properties, stack)
-        if request.strength is Strength.STRONG:
+        if request.strength is Strength.STRONG and request.producer:  # Its histories have no Import without From.
             scope = ExportScope(SHARED if request.shared else request.consumer or stack.name, request.producer)
             claims = frozenset({(claim_tag(answer.physical_id), event.stack)})
             there = stored(self.regions)

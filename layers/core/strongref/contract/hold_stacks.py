@@ -45,7 +45,8 @@ HOLD_TYPE = "AWS::SSM::Parameter"
 
 CONSUMER_TAG, CLAIM_TAG, SCOPE_TAG = "strongref:consumer", "strongref:claim", "strongref:exported-to"
 PRODUCER_STACK_TAG, REGION_TAG, ACCOUNT_TAG = "strongref:producer-stack", "strongref:region", "strongref:account"
-"""The tags of a hold stack."""
+OWN_TAGS = (CONSUMER_TAG, CLAIM_TAG, SCOPE_TAG, PRODUCER_STACK_TAG, REGION_TAG, ACCOUNT_TAG)
+"""The tags of a hold stack. One that holds for several producers of its region names no producer stack."""
 
 DIGEST = "Exports"
 """The output of a hold stack that says what it holds. Outputs change only when an operation succeeds."""
@@ -86,7 +87,7 @@ class HoldStack:
     account: str  # the importer's
     region: str  # the importer's
     consumer: str  # for whom the imported values are exported
-    producer: Producer  # its stack has no name if there are several, as for manifests
+    producer: Producer  # its stack has no name if there may be several, as for manifests
 
     @property
     def name(self) -> str:
@@ -100,9 +101,13 @@ class HoldStack:
 
     @property
     def tags(self) -> dict[str, str]:
-        names = (CONSUMER_TAG, CLAIM_TAG, SCOPE_TAG, PRODUCER_STACK_TAG, REGION_TAG, ACCOUNT_TAG)
         values = (self.importer, self.claim, self.consumer, self.producer.stack, self.region, self.account)
-        return {name: value for name, value in zip(names, values, strict=True) if value}
+        return {name: value for name, value in zip(OWN_TAGS, values, strict=True) if value}
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Those of its tags that tell it from all others, as its hash does."""
+        return {name: value for name, value in self.tags.items() if name != PRODUCER_STACK_TAG}
 
     @property
     def scope(self) -> ExportScope:
@@ -133,7 +138,7 @@ class HoldStack:
         """The hold stack of an Import with these tags in a region; None for any other stack."""
         try:
             stack = StackArn.parse(tags[CONSUMER_TAG])
-            producer = Producer(tags[ACCOUNT_TAG], held_in, tags[PRODUCER_STACK_TAG])
+            producer = Producer(tags[ACCOUNT_TAG], held_in, tags.get(PRODUCER_STACK_TAG, ""))
             return cls.of_import(stack, tags[CLAIM_TAG], ExportScope(tags[SCOPE_TAG], producer))
         except (KeyError, BadArnError):
             return None

@@ -155,9 +155,9 @@ def by_scope(tree: str, parameters: Mapping[str, T]) -> dict[ExportScope, dict[s
     return {scope: {name: parameters[name] for name in names} for scope, names in named.items() if scope}
 
 
-def consumer_prefix(consumer: str) -> str:
-    """The path of everything that is published for one consumer."""
-    return f"/strongref/exports/{consumer}"
+def consumer_prefix(consumer: str, tree: Tree = "exports") -> str:
+    """The path of everything that is published for one consumer, in a tree."""
+    return f"/strongref/{tree}/{consumer}"
 
 
 def short_hash(text: str) -> str:

@@ -105,7 +105,7 @@ def _from(prop: str, given: object) -> dict[str, str | None]:
 _FROM_MUST_BE = "a map with Stack, and where they differ Region and Account"
 
 IMPORT_PROPERTIES: Table = {
-    "From": Property(_from, required=_FROM_MUST_BE),
+    "From": Property(_from),  # without it, from any stack of the account that exports to the consumer
     "Names": Property(_names),
     "Shared": Property(parse_boolean, default=False),
     "Strength": Property(choice(Strength), Strength.STRONG),
@@ -214,7 +214,7 @@ def readable_regions(given: Properties, stack: StackArn) -> tuple[str, ...]:
 class ImportRequest:
     """An Import's properties: what to read, from whom, and whether to hold it."""
 
-    producer: Producer
+    producer: Producer | None  # None stands for any stack of the account that exports to the consumer
     # keys or names of maps, with `/` between levels; None stands for everything there. There may be none: a program may
     # have generated the list
     names: tuple[str, ...] | None
@@ -229,9 +229,13 @@ class ImportRequest:
         found = read(given, IMPORT_PROPERTIES)
         if found["Shared"] and found["Consumer"]:
             raise BadRequestError("Consumer", "has no meaning with Shared: true; leave one of the two out")
-        origin = found["From"]
-        producer = Producer(origin["Account"] or stack.account, origin["Region"] or stack.region, origin["Stack"])
-        _check_partition("From.Region", producer.region, stack)
+        producer, origin = None, found["From"]
+        if origin:
+            producer = Producer(origin["Account"] or stack.account, origin["Region"] or stack.region, origin["Stack"])
+            _check_partition("From.Region", producer.region, stack)
+        elif found["Shared"] or found["Names"] is None:
+            wrong = "Shared has no meaning" if found["Shared"] else "Names is required"
+            raise BadRequestError("From", f"is missing; must be {_FROM_MUST_BE}. {wrong} without it")
         return cls(
             producer=producer,
             names=found["Names"],
@@ -243,7 +247,8 @@ class ImportRequest:
 
     def identity(self, stack: StackArn, logical_id: str) -> str:
         """What this import imports, as text that is the same for the same thing: a generation's name."""
-        producer = (self.producer.account, self.producer.region, self.producer.stack)
+        of = self.producer
+        producer = (of.account, of.region, of.stack) if of else (None,)
         names = sorted(set(self.names)) if self.names is not None else None
         options = (self.shared, self.strength.value, self.consumer)
         return json.dumps([str(stack), logical_id, *producer, names, *options])

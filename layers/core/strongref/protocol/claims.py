@@ -11,9 +11,9 @@ A failed attempt does not remove its claims: another invocation for the same eve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from strongref.contract.names import SHARED, ExportScope, Key, claim_tag
 from strongref.contract.values import Parameter, Value, select
@@ -31,17 +31,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.protocol.hold_keeper import HoldKeeper
-    from strongref.protocol.ports import Ports, Store
+    from strongref.protocol.ports import Ports, Stacks, Store
     from strongref.protocol.published import ImportingAccount
-    from strongref.protocol.time import Clock
+    from strongref.protocol.time import Clock, Waiting
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
-class _TryAgainError(Exception):
+class TryAgainError(Exception):
     """Something does not hold right now: report `why` if that does not change."""
 
     why: StrongRefError
     without_pause: bool = False
+
+
+def patiently(
+    ports: Ports, clock: Clock, attempt: Callable[[], T], again: Callable[[Waiting], bool] = lambda _: False
+) -> T:
+    """What an attempt returns, which is tried again while patience lasts.
+
+    Before each further one, `again` is asked whether patience begins anew.
+    """
+    waiting = ports.patience.begin(clock)
+    while True:
+        try:
+            return attempt()
+        except TryAgainError as error:
+            if again(waiting) or error.without_pause:
+                waiting = ports.patience.begin(clock)
+            if not (error.without_pause or waiting.pause()):
+                raise waiting.over(error.why) from None
+
+
+def exports_to_hold(recorded: RecordedExports, keys: Collection[Key], stacks: Stacks) -> dict[str, str]:
+    """What an import of these keys has to hold: what the records name, and what a producer may roll back to."""
+    found = recorded.holds(keys)
+    for export, stack in recorded.holds(keys, former=True).items():
+        info = stacks.by_arn(stack)
+        if info and not (info.at_rest or info.cleaning_up or info.being_deleted):
+            found.setdefault(export, stack)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +109,26 @@ class ClaimAttempt:
     _has_settled: bool = False
     _skip: frozenset[Key] = frozenset()  # keys that carry the claim already
 
+    @property
+    def scopes(self) -> list[ExportScope]:
+        return [self.scope]
+
+    @property
+    def has_made(self) -> bool:
+        """Whether it has claimed or held something, or may have."""
+        return self.claims or (self.holds is not None and self.holds.may_exist())
+
+    @property
+    def unneeded(self) -> list[tuple[HoldKeeper, list[ClaimAttempt]]]:
+        """Its hold, if nothing needs it."""
+        return [(self.holds, [self])] if self.holds and not self.needs_hold and self.holds.may_exist() else []
+
+    notice: ClassVar[str] = ""
+
+    def for_rollback(self, store: Store, clock: Clock) -> tuple[list[ClaimAttempt], list[str], list[str]]:
+        """As that of `SeveralProducers`: here, only one producer is asked."""
+        return [replace(self, store=store, clock=clock)], [], []
+
     def read_weakly(self) -> Mapping[Key, Value]:
         """What the records say; nothing is claimed, nothing written."""
         return self._patiently(self._read)
@@ -88,19 +138,12 @@ class ClaimAttempt:
         return self._patiently(self._attempt)
 
     def _patiently(self, attempt: Callable[[], Mapping[Key, Value]]) -> Mapping[Key, Value]:
-        waiting = self.ports.patience.begin(self.clock)
-        while True:
-            try:
-                return attempt()
-            except _TryAgainError as again:
-                self._skip = frozenset()  # a claim that was seen may have gone with its value, which was created again
-                if again.without_pause:
-                    waiting = self.ports.patience.begin(self.clock)
-                    continue
-                if self.claimant.outlasts_fences and waiting.is_over and self._is_fenced:
-                    waiting = self.ports.patience.begin(self.clock)
-                if not waiting.pause():
-                    raise waiting.over(again.why) from None
+        return patiently(self.ports, self.clock, attempt, self._again)
+
+    def _again(self, waiting: Waiting) -> bool:
+        """Before it is tried again: whether it may wait as long as it could at first."""
+        self._skip = frozenset()  # a claim that was seen may have gone with its value, which was created again
+        return self.claimant.outlasts_fences and waiting.is_over and self._is_fenced
 
     def _read(self) -> Mapping[Key, Value]:
         recorded = self._recorded()
@@ -133,7 +176,7 @@ class ClaimAttempt:
         now = call_beside(self.store, self._recorded, partial(self._check_unchanged, found))
         unsettled = [key for key in keys if key not in kept and not now.says(key, values[key])]
         if unsettled:
-            raise _TryAgainError(UnsettledError(unsettled, str(self.scope.producer)))
+            raise TryAgainError(UnsettledError(unsettled, str(self.scope.producer)))
         self._check_hold(now, keys)
         return values
 
@@ -144,7 +187,7 @@ class ClaimAttempt:
             return
         hurries = self.claimant.policy() is ImportPolicy.CLAIM_UNHELD
         (self.holds.hurried() if hurries else self.holds).make(needed)
-        raise _TryAgainError(self._changing().why, without_pause=True)  # That took its time: read again.
+        raise TryAgainError(self._changing().why, without_pause=True)  # That took its time: read again.
 
     def _check_hold(self, recorded: RecordedExports, keys: list[Key]) -> None:
         """The last look: whether everything that is claimed is held."""
@@ -154,15 +197,10 @@ class ClaimAttempt:
             raise self._changing("the stack that holds them")
 
     def _needed(self, recorded: RecordedExports, keys: list[Key]) -> dict[str, str]:
-        """What this attempt has to hold: what the records name, and what a producer may roll back to."""
+        """What this attempt has to hold."""
         if self.holds is None or self._leaves_hold:
             return {}
-        found = recorded.holds(keys)
-        for export, stack in recorded.holds(keys, former=True).items():
-            info = self.ports.stacks.by_arn(stack)
-            if info and not (info.at_rest or info.cleaning_up or info.being_deleted):
-                found.setdefault(export, stack)
-        return self.holds.needed(found)
+        return self.holds.needed(exports_to_hold(recorded, keys, self.ports.stacks))
 
     def may_release_hold(self, holds: HoldKeeper, store: Store) -> bool:
         """Whether no hold is needed anymore, read behind a fence; not while its producer may roll back to one."""
@@ -196,7 +234,7 @@ class ClaimAttempt:
                 raise why
             self._has_settled = True  # they may have been exported a moment ago
             self.ports.lag.settle(self.clock)
-            raise _TryAgainError(why, without_pause=True)
+            raise TryAgainError(why, without_pause=True)
         return sorted({key for keys in selected.values() for key in keys})
 
     def _kept(self, recorded: RecordedExports) -> dict[Key, Value]:
@@ -230,7 +268,7 @@ class ClaimAttempt:
             if value and value.locked:
                 raise value.locked
             self._check_fences()
-            raise _TryAgainError(UnsettledError([key], str(self.scope.producer)))
+            raise TryAgainError(UnsettledError([key], str(self.scope.producer)))
         return recorded[key]
 
     @property
@@ -241,8 +279,8 @@ class ClaimAttempt:
         if fence := live_fence(self.store, self.scope, self.clock):
             raise self._changing(str(fence))
 
-    def _changing(self, by: str = "another deployment") -> _TryAgainError:
-        return _TryAgainError(ChangingError(str(self.scope.producer), by))
+    def _changing(self, by: str = "another deployment") -> TryAgainError:
+        return TryAgainError(ChangingError(str(self.scope.producer), by))
 
     def _read_tags(self, keys: list[Key], found: Mapping[str, Parameter]) -> None:
         """Read which claims of this generation exist already, where that is worth a call for each key.

@@ -55,13 +55,14 @@ class ClaimRelease:
         if keys := self._keys_below(consumer_prefix(consumer)):
             self._delete_behind_fences(keys, unless_recorded=False)
 
-    def release_everything(self) -> list[ExportScope]:
-        """Remove the importer's claims wherever they are, which takes a call for every value of the region.
+    def release_below(self, path: str, names: Collection[str] | None) -> list[ExportScope]:
+        """Remove the importer's claims below a path, of which it is asked for every value there that the names mean.
 
         Returns the scopes in which there were any.
         """
         store, released = self._store, []
-        for scope, keys in self._keys_below("/strongref/exports").items():
+        for scope, there in self._keys_below(path).items():
+            keys = sorted({key for keys in select(names, there).values() for key in keys})
             claimed = [key for key, found in read_tags(store, scope, keys).items() if self.claim in (found or {})]
             if claimed:
                 self.release(scope, claimed)

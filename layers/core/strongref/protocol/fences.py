@@ -43,8 +43,13 @@ class FenceHolder:
 
 def live_fence(store: Store, scope: ExportScope, clock: Clock) -> Fence | None:
     """A fence in a scope that has not expired. Those that have are left to the next holder, and to the janitor."""
+    return next(iter(live_fences(store, scope.path("fences"), clock).values()), None)
+
+
+def live_fences(store: Store, path: str, clock: Clock) -> dict[str, Fence]:
+    """Every fence below a path that has not expired, by parameter name."""
     earliest = clock.earliest()  # Before the read: a fence may be renewed after it.
-    return next((each for each in fences_below(store, scope.path("fences")).values() if each.is_live(earliest)), None)
+    return {name: each for name, each in fences_below(store, path).items() if each.is_live(earliest)}
 
 
 def fences_below(store: Store, path: str) -> dict[str, Fence]:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from strongref import errors
 from strongref.contract.format import check_hold_format
-from strongref.contract.hold_stacks import HOLD_TYPE, HoldStack
-from strongref.contract.names import StackArn
+from strongref.contract.hold_stacks import HOLD_TYPE, OWN_TAGS, PRODUCER_STACK_TAG, HoldStack
+from strongref.contract.names import ExportScope, Producer, StackArn, by_scope, consumer_prefix
 from strongref.log import logger
 from strongref.protocol.hold_steps import HoldStep, next_step
-from strongref.protocol.ports import NewStack, Ports, StackInfo
+from strongref.protocol.ports import NewStack, Ports, StackInfo, Store
 from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
@@ -45,6 +45,16 @@ HURRIED_SECONDS = 60.0
 """How long the rollback of an import waits for its hold before it goes on without it."""
 
 FOREIGN = "A stack of that name exists, but strongref did not make it. Delete that stack, then deploy this one again."
+
+
+def scopes_of(hold: HoldStack, store: Store) -> list[ExportScope]:
+    """Where the import of a hold may claim, given the store of its region."""
+    if hold.producer.stack:
+        return [hold.scope]
+    records = store.under(consumer_prefix(hold.consumer, "records"), decrypted=False)
+    of = (hold.account, hold.producer.region)
+    found = [each for each in by_scope("records", records) if (each.producer.account, each.producer.region) == of]
+    return found or [ExportScope(hold.consumer, Producer(*of, hold.label))]
 
 
 @dataclass(slots=True)
@@ -100,6 +110,13 @@ class HoldKeeper:
         """A keeper for an import that must not fail: it does not wait for long, and not for producers."""
         until = self.clock.now() + timedelta(seconds=HURRIED_SECONDS)
         return replace(self, until=min(self.until or until, until), waits_for_producers=False)
+
+    def of_several(self) -> HoldKeeper | None:
+        """A keeper for the hold stack that there is, if that holds for producers other than this one, too."""
+        found = self._find()
+        if found is None or found.tags.get(PRODUCER_STACK_TAG) == self.stack.producer.stack:
+            return None
+        return replace(self, stack=replace(self.stack, producer=replace(self.stack.producer, stack="")))
 
     def needed(self, holds: Mapping[str, str]) -> dict[str, str]:
         """Those of these exports that are to be held: by name, with the ARN of the stack that exports each."""
@@ -209,7 +226,7 @@ class HoldKeeper:
         self.began = self.began or found is not None
         if found:
             check_hold_format(self.stack.name, found.tags)
-            if not self.stack.tags.items() <= found.tags.items():
+            if not self.stack.identity.items() <= found.tags.items():
                 raise HoldFailedError(self.stack.name, self.stack.producer.region, FOREIGN)
         return found
 
@@ -264,7 +281,8 @@ class HoldKeeper:
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():
             raise errors.OutdatedRequestError(self.stack.label)
-        template, tags = self.stack.template(holds), {**(found.tags if found else {}), **self.stack.tags}
+        others = {name: value for name, value in found.tags.items() if name not in OWN_TAGS} if found else {}
+        template, tags = self.stack.template(holds), {**others, **self.stack.tags}
         new = NewStack(self.stack.name, self.stack.producer.region, template, (HOLD_TYPE,), tags)
         if found:
             self._made = found.arn
@@ -296,6 +314,8 @@ class HoldKeeper:
 
     def _pending(self, export: str, producer: str) -> errors.StrongRefError | None:
         """Why an export does not exist yet; None if it does."""
+        if not producer:  # It is held already.
+            return None
         info = self.ports.stacks.by_arn(producer)
         if info and not info.being_deleted and export in info.exports:
             return None

@@ -28,6 +28,9 @@ from strongref.text import attribute_name, brief
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from strongref.protocol.claims import Claimant
+    from strongref.protocol.ports import Store
+    from strongref.protocol.several_producers import SeveralProducers
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")
@@ -78,21 +81,77 @@ class FoundExports:
         return left
 
 
+@dataclass(slots=True)
+class _Done:
+    values: dict[Key, Value] = field(default_factory=dict)
+    problems: dict[Key, StrongRefError] = field(default_factory=dict)  # why values are not protected
+    gone: list[str] = field(default_factory=list)  # names that were left out
+    too_large: list[Key] = field(default_factory=list)  # likewise
+
+    def add(self, other: _Done) -> None:
+        self.values |= other.values
+        self.problems |= other.problems
+        self.gone += other.gone
+        self.too_large += other.too_large
+
+
+def roll_back(
+    attempt: ClaimAttempt | SeveralProducers,
+    at: tuple[Store, Clock],
+    why: StrongRefError,
+    *,
+    strong: bool,
+    is_last: bool,
+) -> tuple[Mapping[Key, Value], str]:
+    """What to return, and what to report in the stack's events.
+
+    Args:
+        attempt: the normal one.
+        at: the store and the clock to go on with.
+        why: how it failed.
+        strong: whether it claims.
+        is_last: whether no other invocation can continue.
+
+    Raises:
+        UnfinishedError: another invocation may do better.
+        StrongRefError: what may be there cannot be read at all; if known, why.
+    """
+    (store, _), claimant = at, attempt.claimant
+    scopes, missing, ambiguous = attempt.for_rollback(*at)
+    done = _Done(gone=missing)
+    for each in scopes:
+        values = dict(done.values)  # What is returned has to fit together.
+        fitting = replace(claimant, fits=lambda own, values=values: claimant.fits({**values, **own}))  # type: ignore[misc]
+        done.add(_ScopeRollback(replace(each, claimant=fitting), why, strong, is_last).carry_out())
+    names = [*map(attribute_name, (*sorted(done.problems), *done.too_large)), *done.gone, *ambiguous]
+    _note(store, claimant, names)
+    if not names:
+        return done.values, attempt.notice
+    first = str(next(iter(done.problems.values()), "")).removesuffix(" Nothing was claimed.")
+    text = PartlyImportedError(sorted(done.problems), done.gone, done.too_large, first, ambiguous)
+    return done.values, f"{text} {attempt.notice}".strip()
+
+
+def _note(store: Store, claimant: Claimant, names: list[str]) -> None:
+    """Note for the janitor what is not protected, or left out."""
+    note = Unclaimed(claimant.says, claim_tag(claimant.generation), brief(names))
+    with suppress(StrongRefError):
+        if names:
+            store.overwrite(note.name, ParameterType.STRING, note.encode())
+        else:
+            store.delete(store.get([note.name]))
+
+
 @dataclass(frozen=True, slots=True)
-class ImportRollback:
+class _ScopeRollback:
     attempt: ClaimAttempt  # the normal one
     why: StrongRefError  # how it failed
     strong: bool
     is_last: bool  # whether no other invocation can continue
     failed: list[StrongRefError] = field(default_factory=list)  # what was tolerated
 
-    def carry_out(self) -> tuple[Mapping[Key, Value], str]:
-        """What to return, and what to report in the stack's events.
-
-        Raises:
-            UnfinishedError: another invocation may do better.
-            StrongRefError: what may be there cannot be read at all; if known, why.
-        """
+    def carry_out(self) -> _Done:
+        """What to return, and what is wrong with it; as `roll_back`."""
         self._wait_for_fences()
         found, names, producer = self._look(), self.attempt.names, str(self.attempt.scope.producer)
         known = found.values(named=names is not None)
@@ -106,11 +165,7 @@ class ImportRollback:
             problems |= {key: why for key in values if (why := found.problem(key, producer, self.why))}
             self._tag([key for key in values if not found.is_claimed(key)], found, problems)
             values |= self._verified(values, problems)
-        self._note([*map(attribute_name, (*sorted(problems), *too_large)), *gone])
-        if not (problems or gone or too_large):
-            return values, ""
-        first = str(next(iter(problems.values()), "")).removesuffix(" Nothing was claimed.")
-        return values, str(PartlyImportedError(sorted(problems), gone, too_large, first))
+        return _Done(values, problems, gone, too_large)
 
     def _wait_for_fences(self) -> None:
         """Wait while others are at work: half a change is no reason to leave anything out."""
@@ -196,13 +251,3 @@ class ImportRollback:
         except StrongRefError as error:
             self.failed.append(self._tolerated(error))
             return otherwise
-
-    def _note(self, names: list[str]) -> None:
-        """Note for the janitor what is not protected, or left out."""
-        store, claimant = self.attempt.store, self.attempt.claimant
-        note = Unclaimed(claimant.says, claim_tag(claimant.generation), brief(names))
-        with suppress(StrongRefError):
-            if names:
-                store.overwrite(note.name, ParameterType.STRING, note.encode())
-            else:
-                store.delete(store.get([note.name]))

@@ -15,11 +15,23 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HoldStack
-from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn, claim_tag, short_hash
+from strongref.contract.names import (
+    SHARED,
+    ExportScope,
+    Key,
+    Producer,
+    Site,
+    StackArn,
+    by_scope,
+    claim_tag,
+    consumer_prefix,
+    short_hash,
+)
 from strongref.contract.requests import ImportRequest, Strength, accepted
 from strongref.contract.response import Response, check_size
 from strongref.contract.unclaimed import Unclaimed
 from strongref.errors import PartialCreateError, StrongRefError, UnfinishedError, or_else
+from strongref.grouping import grouped
 from strongref.log import logger
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.claims import Claimant, ClaimAttempt
@@ -33,10 +45,11 @@ from strongref.protocol.verification import is_in_progress, is_in_use, is_supers
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, StackInfo
+    from strongref.protocol.several_producers import SeveralProducers
     from strongref.protocol.time import Clock
 
 PHYSICAL_ID_PREFIX = "strongref-import/"
@@ -80,7 +93,7 @@ class Importer:
             return Response(generation, {})
         if event.request_type is RequestType.CREATE:
             self.ports.lag.check_service_timeout(event.service_timeout)  # its Delete may have to delete values
-        scope = ExportScope(self._consumer(request, event.stack, clock), request.producer)
+        consumer = self._consumer(request, event.stack, clock)
         claimant = Claimant(
             generation,
             event.stack,
@@ -92,31 +105,47 @@ class Importer:
             policy=partial(self._policy, event, clock),
         )
         limited, strong = self._limited(event, clock), request.strength is Strength.STRONG
-        store = self.ports.stores(stack.region, limited)
-        attempt = ClaimAttempt(self.ports, store, limited, claimant, scope, request.names)
-        attempt.holds = self._holds(event, generation, scope, limited) if strong else None
+        attempt = self._attempt(event, request, consumer, claimant, limited)
         try:
             values = attempt.claim() if strong else attempt.read_weakly()
         except StrongRefError as error:
             if isinstance(error, UnfinishedError) and limited is clock:
                 raise
             if self._is_rollback(event, clock):
-                from strongref.protocol.import_rollback import ImportRollback  # noqa: PLC0415 (few events need it)
+                from strongref.protocol.import_rollback import roll_back  # noqa: PLC0415 (few events need it)
 
-                attempt = replace(attempt, store=self.ports.stores(stack.region, clock), clock=clock)
-                values, reason = ImportRollback(attempt, error, strong, limited is not clock).carry_out()
+                at = self.ports.stores(stack.region, clock), clock
+                values, reason = roll_back(attempt, at, error, strong=strong, is_last=limited is not clock)
                 return Response(generation, attributes(values), reason)
-            if attempt.claims or (attempt.holds and attempt.holds.may_exist()):
-                logger.warning("An import failed, and what it made remains", extra={"scope": scope.path("exports")})
+            if attempt.has_made:
+                logger.warning("An import failed, and what it made remains", extra={"consumer": consumer})
                 if event.request_type is RequestType.CREATE:
                     raise PartialCreateError(error, generation) from None
             raise
         if event.request_type is RequestType.UPDATE:
             with suppress(StrongRefError):  # Then the janitor goes on reporting it.
+                store = self.ports.stores(stack.region, limited)
                 store.delete(store.get([Unclaimed(event.stack, claim_tag(generation)).name]))
-        if claimant.again and attempt.holds and not attempt.needs_hold and attempt.holds.may_exist():
-            self._release_hold(event.logical_id, attempt, attempt.holds)
-        return Response(generation, attributes(values))
+        for holds, attempts in attempt.unneeded if claimant.again else ():
+            self._release_hold(event.logical_id, attempts, holds)
+        return Response(generation, attributes(values), attempt.notice)
+
+    def _attempt(
+        self, event: Event, request: ImportRequest, consumer: str, claimant: Claimant, clock: Clock
+    ) -> ClaimAttempt | SeveralProducers:
+        strong, store = request.strength is Strength.STRONG, self.ports.stores(event.stack_arn.region, clock)
+        if request.producer:
+            scope = ExportScope(consumer, request.producer)
+            holds = self._holds(event, claimant.generation, scope, clock) if strong else None
+            return ClaimAttempt(self.ports, store, clock, claimant, scope, request.names, holds)
+        from strongref.protocol.several_producers import SeveralProducers  # noqa: PLC0415 (few Imports need it)
+
+        def keeper(region: str) -> HoldKeeper:
+            several = ExportScope(consumer, Producer(event.stack_arn.account, region, ""))
+            return self._keeper(event, claimant.generation, several, clock)
+
+        names = request.names or ()
+        return SeveralProducers(self.ports, store, clock, claimant, consumer, names, keeper if strong else None)
 
     def _delete(self, event: Event, clock: Clock) -> Response:
         """Parse, release the claims, and clean the prefix of a consumer that is being deleted."""
@@ -142,23 +171,33 @@ class Importer:
         reads = request is not None and not request.shared and request.names != ()
         reads_own = reads and request is not None and (request.consumer or name) == name
         consumer_goes = root is not None and policy is ImportPolicy.CLEAN and reads_own
-        scopes: Iterable[ExportScope] = ()
+        scopes: list[ExportScope] = []
         if request is None:
-            scopes = release.release_everything()
+            scopes = release.release_below("/strongref/exports", None)
         if consumer_goes:
             release.clean(name)
         if request is not None and request.strength is Strength.STRONG and request.names != ():
-            scopes = [ExportScope(SHARED if request.shared else request.consumer or name, request.producer)]
+            consumer = SHARED if request.shared else request.consumer or name
+            let_go: Callable[[], object]
+            if request.producer:
+                scopes = [ExportScope(consumer, request.producer)]
+                let_go = partial(release.release, scopes[0], request.names)
+            else:
+                below = consumer_prefix(consumer, "records")
+                scopes = list(by_scope("records", self.ports.stores(stack.region, clock).under(below, decrypted=False)))
+                let_go = partial(release.release_below, consumer_prefix(consumer), request.names)
             if not consumer_goes:
-                _in_time(event, clock, partial(release.release, scopes[0], request.names))
-        for scope in scopes:
-            _in_time(event, clock, partial(self._remove_hold, event, generation, scope, clock))
+                _in_time(event, clock, let_go)
+        for those in grouped(((each.producer.account, each.producer.region), each) for each in scopes).values():
+            _in_time(event, clock, partial(self._remove_hold, event, generation, those, clock))
         return Response(given)
 
     def _holds(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> HoldKeeper | None:
         """What makes the hold of an import; None if the producer is in another account."""
-        if scope.producer.account != event.stack_arn.account:
-            return None
+        is_own = scope.producer.account == event.stack_arn.account
+        return self._keeper(event, generation, scope, clock) if is_own else None
+
+    def _keeper(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> HoldKeeper:
         until = event.invocation(clock.now()).since + timedelta(seconds=event.service_timeout / 2)
         own_stacks = OwnStacks(partial(self._created, clock), event.stack)
 
@@ -168,23 +207,23 @@ class Importer:
         stack = HoldStack.of_import(event.stack_arn, claim_tag(generation), scope)
         return HoldKeeper(self.ports, clock, stack, own_stacks, until, is_given_up=is_given_up)
 
-    def _release_hold(self, logical_id: str, attempt: ClaimAttempt, holds: HoldKeeper) -> None:
+    def _release_hold(self, logical_id: str, attempts: Sequence[ClaimAttempt], holds: HoldKeeper) -> None:
         """Delete a hold that nothing needs anymore, and wait a little for that; the janitor deletes what is left.
 
         Behind a fence, as the janitor does: another invocation may need a hold again and have just made this one.
         """
 
         def delete(fenced: list[FencedStore]) -> bool:
-            may_go = attempt.may_release_hold(holds, fenced[0].store)
+            may_go = all(each.may_release_hold(holds, at.store) for each, at in zip(attempts, fenced, strict=True))
             if may_go:
                 replace(holds, clock=fenced[0].clock).begin({})
                 self.ports.lag.settle(fenced[0].clock)
             return may_go
 
         holder = FenceHolder(logical_id, f"the release of {holds.stack.name}")
-        sites = [(Site(attempt.store.region), attempt.scope)]
+        sites = [(Site(each.store.region), each.scope) for each in attempts]
         with holds.left_to_janitor():
-            if behind_fences(self.ports, attempt.clock, sites, holder, delete):
+            if behind_fences(self.ports, attempts[0].clock, sites, holder, delete):
                 holds.wait_until_deleted()
 
     def _policy(self, event: Event, clock: Clock) -> ImportPolicy:
@@ -211,11 +250,16 @@ class Importer:
             return clock
         return Until(clock, now + timedelta(seconds=left - min(ROLLBACK_SECONDS, left / 2)))
 
-    def _remove_hold(self, event: Event, generation: str, scope: ExportScope, clock: Clock) -> None:
-        if keeper := self._holds(event, generation, scope, clock):
-            read = partial(RecordedExports.read, self.ports.stores(event.stack_arn.region, clock), scope)
+    def _remove_hold(self, event: Event, generation: str, scopes: Sequence[ExportScope], clock: Clock) -> None:
+        """Delete the hold of a region's scopes; their records say whether there was one."""
+        if keeper := self._holds(event, generation, scopes[0], clock):
+            store = self.ports.stores(event.stack_arn.region, clock)
+
+            def is_named() -> bool:
+                return any(each.hold for of in scopes for each in RecordedExports.read(store, of).records.values())
+
             # Reading them is for the hold only, which must not fail a Delete.
-            expected = or_else(lambda: any(each.hold for each in read().records.values()), True)
+            expected = or_else(is_named, True)
             with keeper.left_to_janitor():
                 keeper.delete(expected=expected)
 
@@ -237,7 +281,7 @@ class Importer:
         return self.ports.stacks.by_arn(info.root_arn) if info and info.root_arn != info.arn else info
 
 
-def _in_time(event: Event, clock: Clock, act: Callable[[], None]) -> None:
+def _in_time(event: Event, clock: Clock, act: Callable[[], object]) -> None:
     """Do for a Delete what the janitor does, too: claims are stale as soon as it succeeds. It has what time is left."""
     try:
         act()

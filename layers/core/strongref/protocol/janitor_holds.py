@@ -21,7 +21,7 @@ from strongref.log import logger
 from strongref.memo import Memo
 from strongref.protocol.behind_fences import FencedStore, behind_fences
 from strongref.protocol.findings import Finding, FindingType
-from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks
+from strongref.protocol.hold_keeper import PAUSE, HoldKeeper, OwnStacks, scopes_of
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_failures import HOLDER, Tender, tolerated
@@ -56,6 +56,20 @@ def add_claims(found: Claims, tags: Mapping[Key, ValueTags]) -> None:
     for key, each in tags.items():
         for claim in each.claims.items():
             found.setdefault(claim, {})[key] = each.owners
+
+
+def _completed(
+    keeper: HoldKeeper, needed: Mapping[str, str], held: Collection[str]
+) -> tuple[HoldKeeper, Mapping[str, str]]:
+    """What a hold should be, and what makes it so.
+
+    One that holds for several producers is only added to: a look at one of them shows what is missing, and not what is
+    too much. It goes as a whole with its import.
+    """
+    with suppress(HoldFailedError, NewerFormatError):  # A repair reports these.
+        if needed.keys() != held and (several := keeper.of_several()):
+            return several, {**dict.fromkeys(held, ""), **needed}
+    return keeper, needed
 
 
 @dataclass(slots=True)
@@ -199,13 +213,19 @@ class HoldTender(Tender):
     def _is_wrong(self, keeper: HoldKeeper, recorded: RecordedExports, keys: Mapping[Key, Collection[str]]) -> bool:
         if recorded.may_hold(keys, self.withdrawn):
             return False  # What cannot be read may need the hold that there is.
-        return self._is_otherwise(keeper, keeper.needed(recorded.holds(keys)))
+        needed = keeper.needed(recorded.holds(keys))
+        return self._is_otherwise(*_completed(keeper, needed, self._held(keeper)))
+
+    def _held(self, keeper: HoldKeeper) -> frozenset[str]:
+        """What a hold stack holds, as far as lists show."""
+        region = keeper.stack.producer.region
+        held = self._listed.get(region, lambda: held_exports(self._parameters(region)))
+        return held.get(keeper.stack.hash, frozenset())
 
     def _is_otherwise(self, keeper: HoldKeeper, needed: Mapping[str, str]) -> bool:
         """Whether a hold is not what it should be, as far as lists show."""
         region = keeper.stack.producer.region
-        held = self._listed.get(region, lambda: held_exports(self._parameters(region)))
-        if held.get(keeper.stack.hash, frozenset()) != needed.keys():
+        if self._held(keeper) != needed.keys():
             return True
         importing = [self.importing(each, region) for each in needed]
         if not needed or any(keeper.stack.name not in names for names in importing):
@@ -218,28 +238,33 @@ class HoldTender(Tender):
         self, keeper: HoldKeeper, claim: Claim, claimed: Collection[Key], first: TagInspector
     ) -> Iterator[Finding]:
         """Look again behind a fence, where nobody claims or changes anything, and begin to make or correct the hold."""
-        stack, needed = keeper.stack, partial(self._needed, keeper, claim, claimed, first)
+        stack = keeper.stack
 
-        def work(fenced: FencedStore) -> tuple[HoldStep, dict[str, str]]:
-            holds = needed(fenced.store)
-            return self._begin(keeper, holds, fenced), holds
+        def needed(at: FencedStore) -> tuple[HoldKeeper, Mapping[str, str]]:
+            there = held_exports(self.ports.stores(stack.producer.region, at.clock).under(HOLDS))
+            holds = self._needed(keeper, claim, claimed, first, at.store)
+            return _completed(keeper, holds, there.get(stack.hash, frozenset()))
+
+        def work(fenced: FencedStore) -> tuple[HoldStep, HoldKeeper, Mapping[str, str]]:
+            right, holds = needed(fenced)
+            return self._begin(right, holds, fenced), right, holds
 
         if not self.repairs:
             self.ports.lag.settle(self.clock)
             try:
-                yield from self._looked_at(keeper, needed(self.ports.stores(self.region, self.clock)))
+                yield from self._looked_at(*needed(FencedStore(self.ports.stores(self.region, self.clock), self.clock)))
             except ChangingError as error:
                 if self._is_changing(stack.producer):
                     yield self._not_made(keeper, error)
             return
         try:
             sites = [(Site(self.region), stack.scope)]
-            step, holds = behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0]))
+            step, right, holds = behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0]))
         except StrongRefError as error:
             yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE and holds:
-                self._begun.append((keeper, holds))
+                self._begun.append((right, holds))
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
 
@@ -304,7 +329,7 @@ class HoldTender(Tender):
             if is_stale_still():
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
             return
-        sites = [(Site(stack.region), stack.scope)]
+        sites = [(Site(stack.region), scope) for scope in scopes_of(stack, self.ports.stores(stack.region, self.clock))]
         with suppress(ChangingError):
             if behind_fences(self.ports, self.clock, sites, HOLDER, lambda fenced: work(fenced[0])):
                 yield Finding(FindingType.STALE_HOLD, stack.name, (stack.importer,))
