@@ -329,3 +329,36 @@ def test_forty_stacks_import_one_shared_export(world: World) -> None:
         world.aws.wait(name, US, "DELETE_COMPLETE")
     assert hold_stacks(world) == []
     world.aws.delete(world.producer, EU)
+
+
+def test_an_import_without_from_holds_and_releases_all_its_producers(world: World, names: Callable[[str], str]) -> None:
+    database, queue = names("database"), names("queue")
+    keys = {world.producer: ("A", EU), database: ("B", EU), queue: ("C", US)}
+    for name, (key, region) in keys.items():
+        template = held({"Exports": export({key: key.lower()}, consumer=world.consumer)})
+        world.aws.deploy(name, template, region, "CREATE_COMPLETE")
+    anywhere = importing("", "A", "B", "C")
+    del anywhere["Resources"]["Imports"]["Properties"]["From"]
+    done = world.aws.deploy(world.consumer, anywhere, US, "CREATE_COMPLETE")
+    assert done.outputs == {"A": "a", "B": "b", "C": "c"}
+    assert (holds(world), holds(world, US)) == (
+        sorted(f"{each}-Exports" for each in (world.producer, database)),
+        [f"{queue}-Exports"],
+    )
+    assert (len(hold_stacks(world)), len(hold_stacks(world, US))) == (1, 1)
+    for name, (key, region) in keys.items():
+        changed = held({"Exports": export({key: "x"}, consumer=world.consumer)})
+        world.aws.deploy(name, changed, region, ROLLED_BACK)
+        assert f"{key} cannot be changed: it is imported by {world.importers()}" in world.why(name, region)
+        world.aws.delete(name, region, expect=ROLLED_BACK)
+    second = held({"Exports": export({"A": "other"}, consumer=world.consumer)})
+    world.aws.deploy(names("edge"), second, EU, "CREATE_COMPLETE")
+    fewer = importing("", "A", "C")
+    del fewer["Resources"]["Imports"]["Properties"]["From"]
+    world.aws.deploy(world.consumer, fewer, US, ROLLED_BACK)
+    assert "A is exported to" in world.why(world.consumer, US)
+    assert world.claims("A") == [world.consumer]
+    world.aws.delete(world.consumer, US)
+    assert (hold_stacks(world), hold_stacks(world, US), world.values()) == ([], [], {})
+    for name, (_, region) in keys.items():
+        world.aws.delete(name, region)
