@@ -192,6 +192,20 @@ def test_a_second_producer_that_comes_while_it_claims_is_seen(cloud: AnsweringCl
     assert claims(cloud, A, OTHER_A) == [[], []]  # Its Delete has removed them.
 
 
+def test_what_an_earlier_try_has_claimed_is_released_if_a_later_one_claims_nothing(cloud: AnsweringCloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
+
+    def move() -> None:
+        """A goes to another producer, of which nothing can be claimed."""
+        cloud.deploy("network", EU, {})
+        cloud.deploy("database", EU, {"Exports": exports({"A": "a1", "B": "b1"})})
+        cloud.fill_tags(US, OTHER_A)
+
+    at_first_claim(cloud, move)
+    with pytest.raises(PartialCreateError, match="cannot be imported once more"):
+        cloud.deploy("web", US, {"Imports": of_any("A")})
+
+
 def test_a_hold_that_comes_while_it_claims_is_made(cloud: AnsweringCloud) -> None:
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
     at_first_claim(cloud, lambda: publish(cloud, "network", A="a1"))

@@ -18,7 +18,14 @@ from strongref.protocol.fences import live_fences
 from strongref.protocol.inspection import read_tags
 from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
-from strongref.refusals import ChangingError, NotExportedError, SeveralProducersError
+from strongref.refusals import (
+    ChangingError,
+    NoSuchExportError,
+    NoSuchProducerError,
+    NotExportedError,
+    NothingExportedError,
+    SeveralProducersError,
+)
 from strongref.text import attribute_name, some
 
 if TYPE_CHECKING:
@@ -76,6 +83,7 @@ class SeveralProducers:
     scopes: Collection[ExportScope] = ()  # where it has found the names
     others: Mapping[str, Sequence[ExportScope]] = field(default_factory=dict)  # as `NameSources.others`
     _attempts: list[ClaimAttempt] = field(default_factory=list)
+    _former: list[ClaimAttempt] = field(default_factory=list)  # those of earlier tries
     _keepers: dict[str, HoldKeeper] = field(default_factory=dict)  # by region
     _unneeded: set[str] = field(default_factory=set)  # the regions where nothing is to be held
     _claimed: Scopes | None = None  # what this generation had claimed when it was first looked at
@@ -85,7 +93,8 @@ class SeveralProducers:
     @property
     def has_made(self) -> bool:
         """Whether it has claimed or held something, or may have."""
-        return any(each.claims for each in self._attempts) or any(each.may_exist() for each in self._keepers.values())
+        has_claimed = any(each.claims for each in (*self._former, *self._attempts))
+        return has_claimed or any(each.may_exist() for each in self._keepers.values())
 
     @property
     def unneeded(self) -> list[tuple[HoldKeeper, list[ClaimAttempt]]]:
@@ -143,9 +152,13 @@ class SeveralProducers:
         self.claimant.fits(values)
         self._hold(self._needed(recorded, found), found.scopes)
         claimed: dict[Key, Value] = {}
+        self._former += self._attempts
         self._attempts = [self._in(scope, names, values, claimed) for scope, names in found.scopes.items()]
-        for each in self._attempts:
-            claimed |= each.claim()
+        try:
+            for each in self._attempts:
+                claimed |= each.claim()
+        except (NoSuchProducerError, NothingExportedError, NoSuchExportError) as error:
+            raise TryAgainError(error) from None  # It was there a moment ago, and may be with another producer now.
         recorded, now = self._look()
         if now != found:
             raise self._changing(*found.scopes, *now.scopes)
