@@ -196,13 +196,13 @@ def test_what_an_earlier_try_has_claimed_is_released_if_a_later_one_claims_nothi
     cloud.deploy("network", EU, {"Exports": exports({"A": "a1"})})
 
     def move() -> None:
-        """A goes to another producer, of which nothing can be claimed."""
+        """A goes to another producer, where it is not what the record says."""
         cloud.deploy("network", EU, {})
         cloud.deploy("database", EU, {"Exports": exports({"A": "a1", "B": "b1"})})
-        cloud.fill_tags(US, OTHER_A)
+        cloud.ssm(US).put_parameter(Name=f"/strongref/exports/{OTHER_A}", Type="String", Value="x", Overwrite=True)
 
     at_first_claim(cloud, move)
-    with pytest.raises(PartialCreateError, match="cannot be imported once more"):
+    with pytest.raises(PartialCreateError, match="^The stored value of A differs"):
         cloud.deploy("web", US, {"Imports": of_any("A")})
 
 
