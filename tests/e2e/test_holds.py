@@ -197,6 +197,7 @@ def test_a_hold_that_fails_is_a_refusal_and_does_not_stay(world: World) -> None:
     template = importing(world.producer, "Arn")
     request = ImportRequest.parse(template["Resources"]["Imports"]["Properties"], consumer)
     claim = claim_tag(physical_id(consumer, "Imports", request))
+    assert request.producer
     stack = HoldStack.of_import(consumer, claim, ExportScope(world.consumer, request.producer))
     taken = stack.parameter(f"{world.producer}-Exports")
     ssm = world.aws.client("ssm", EU)

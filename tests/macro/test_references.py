@@ -34,6 +34,7 @@ def test_an_import_that_is_made_is_one_that_the_importer_takes() -> None:
     _, made = the_import(given)
     del made["ServiceToken"]
     request = ImportRequest.parse(made, StackArn.parse(WEB))
+    assert request.producer
     assert (request.producer.stack, request.shared, request.names) == ("network", True, ("Alb/Arn", "Alb/Dns"))
 
 
