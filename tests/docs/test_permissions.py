@@ -106,7 +106,7 @@ class Watched(Cloud):
         self._function: tuple[str, str] | None = None
 
     def send(self, request: ResourceRequest) -> Response:
-        role = "ImporterRole" if "From" in request.properties else "ExporterRole"
+        role = "ExporterRole" if "Values" in request.properties else "ImporterRole"
         with self._as(role, request.region), self.stacks[request.stack].asking(request):
             self._verifier.check_expected(self.event(request), self.clock)
             return super().send(request)

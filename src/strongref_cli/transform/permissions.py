@@ -93,7 +93,9 @@ def _importer(facts: TemplateFacts) -> list[dict[str, Node]]:
     places = [(region, scope) for scope in scopes]
     names = [name for scope, names, weak in imports if not weak for name in _values(scope, names)]
     claimed = [facts.parameter(region, name) for name in names]
-    listed = [*_below(facts, places, "exports"), *_below(facts, places, "records")]
+    trees: tuple[Tree, ...] = ("exports", "records", "fences")
+    roots = [facts.parameter(region, consumer_prefix(of, tree)) for of in facts.found_anywhere() for tree in trees]
+    listed = [*roots, *_below(facts, places, "exports"), *_below(facts, places, "records")]
     fences = _below(facts, places, "fences")
     own_fences = facts.parameter(region, ExportScope(stack, Producer(ANY, ANY, ANY)).path("fences"))
     producers = [facts.stack(scope.producer.region, scope.producer.stack) for scope in scopes]

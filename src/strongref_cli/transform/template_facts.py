@@ -75,7 +75,7 @@ class TemplateFacts:
     def imports(self) -> Iterator[tuple[ExportScope, list[str] | None, bool]]:
         """Each import: its scope, its names or None for all, and whether it is weak."""
         for given in self.of_type(IMPORT_TYPE):
-            origin = given.get("From") or {}
+            origin = given.get("From") or {"Region": ANY, "Stack": ANY}
             producer = Producer(
                 self.text(origin.get("Account", self.setting.account)),
                 self.text(origin.get("Region", self.setting.region)),
@@ -86,6 +86,14 @@ class TemplateFacts:
             names = given.get("Names")
             wanted = [self.text(each) for each in names] if isinstance(names, list) else None
             yield ExportScope(consumer, producer), wanted, given.get("Strength") == Strength.WEAK.value
+
+    def found_anywhere(self) -> list[str]:
+        """The consumers of imports that look for their names in the exports of every stack."""
+        return [
+            self.text(each.get("Consumer", self.setting.stack))
+            for each in self.of_type(IMPORT_TYPE)
+            if "From" not in each
+        ]
 
     def exports(self) -> Iterator[tuple[str, ExportScope]]:
         """Each export of the own account: its region and its scope."""

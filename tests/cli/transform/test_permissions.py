@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from strongref.aws.settings import PARAMETER_TAGS
-from strongref.refusals import ExportsInUseError
+from strongref.refusals import ExportsInUseError, NotExportedError
 from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
 from tests.support.builders import ACCOUNT
-from tests.support.macro import ref, resource, template, transformed
+from tests.support.macro import IMPORTS, ref, resource, template, transformed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PRODUCER = template(
     Alb=resource({}, Exports=[{"As": "Alb.Arn", "Region": US, "Consumer": "web"}, {"As": "Cert", "Region": US}])
@@ -21,6 +24,7 @@ PRODUCER = template(
 CONSUMER = template(
     {"ARef": ref("Alb.Arn"), "BRef": ref("Cert", Shared=True), "CRef": ref("Cert", Shared=True, Strength="weak")}
 )
+CONSUMER_OF_ANY = template(Imports={"Type": IMPORTS, "Properties": {"Names": ["A", "B"], "Consumer": "fleet"}})
 AT_PRODUCER = DeploymentTarget(EU, ACCOUNT, "network")
 AT_CONSUMER = DeploymentTarget(US, ACCOUNT, "web")
 
@@ -73,6 +77,19 @@ def story() -> Watched:
     return cloud
 
 
+def story_of_any_stack() -> Watched:
+    """The life of an Import without `From`."""
+    cloud = Watched()
+    cloud.deploy("network", EU, {"Exports": {"Region": US, "Consumer": "fleet", "Values": {"A": "1"}}})
+    cloud.deploy("database", "eu-central-1", {"Exports": {"Region": US, "Consumer": "fleet", "Values": {"B": "1"}}})
+    for names, revision in ((["A"], "1"), (["A", "B"], "1"), (["A", "B"], "2")):
+        cloud.deploy("web", US, {"Imports": {"Names": names, "Consumer": "fleet", "Revision": revision}})
+    with pytest.raises(NotExportedError):
+        cloud.deploy("web", US, {"Imports": {"Names": ["A", "C"], "Consumer": "fleet"}})
+    cloud.delete("web", US)
+    return cloud
+
+
 @pytest.fixture(params=["", "team=web"])
 def _parameter_tags(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PARAMETER_TAGS, request.param)
@@ -80,16 +97,17 @@ def _parameter_tags(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("_parameter_tags")
 @pytest.mark.parametrize(
-    ("role", "given", "principal", "setting"),
+    ("told", "role", "given", "principal", "setting"),
     [
-        ("ExporterRole", PRODUCER, Principal.EXPORTER, AT_PRODUCER),
-        ("ImporterRole", CONSUMER, Principal.IMPORTER, AT_CONSUMER),
+        (story, "ExporterRole", PRODUCER, Principal.EXPORTER, AT_PRODUCER),
+        (story, "ImporterRole", CONSUMER, Principal.IMPORTER, AT_CONSUMER),
+        (story_of_any_stack, "ImporterRole", CONSUMER_OF_ANY, Principal.IMPORTER, AT_CONSUMER),
     ],
 )
 def test_a_functions_policy_allows_every_call_that_is_made_for_the_template(
-    role: str, given: dict[str, Any], principal: Principal, setting: DeploymentTarget
+    told: Callable[[], Watched], role: str, given: dict[str, Any], principal: Principal, setting: DeploymentTarget
 ) -> None:
-    calls = [call for call in story().seen if call.role == role]
+    calls = [call for call in told().seen if call.role == role]
     allowed = grants(policy(transformed(given), principal, setting))
     refused = {
         (call.action, call.resource)
