@@ -36,6 +36,7 @@ GROUPS: Mapping[str, Mapping[str, Callable[[], StrongRefError]]] = {
     "lookup-resources": function_errors.RESOURCES,
     "macro-references": macro_errors.REFERENCES,
     "macro-exports": macro_errors.EXPORTS,
+    "macro-cdk": macro_errors.CDK,
     "macro-templates": macro_errors.TEMPLATES,
 }
 """Cases that one block shows, by the name that stands for all of them there."""

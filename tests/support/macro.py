@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Node = Any
 Template = dict[str, Any]
@@ -61,3 +64,33 @@ def problems(given: Template) -> list[str]:
     except TransformFailedError as error:
         return [str(each) for each in error.problems]
     return []
+
+
+WRITER = "Custom::CrossRegionExportWriter"
+READER = "Custom::CrossRegionExportReader"
+
+
+def cdk_name(key: str, consumer: str = "Site") -> str:
+    return f"/cdk/exports/{consumer}/{key}"
+
+
+def writer(exports: Template, region: str = "eu-west-1", **more: Node) -> Template:
+    """As the CDK writes it, by names; the function of its provider is `WriterFunction`."""
+    properties = {"ServiceToken": get("WriterFunction", "Arn"), "WriterProps": {"region": region, "exports": exports}}
+    return {"Type": WRITER, "Properties": properties, **more}
+
+
+def reader(names: Iterable[str], prefix: str = "Site", **more: Node) -> Template:
+    """As the CDK writes it; the function of its provider is `ReaderFunction`."""
+    imports = {name: f"{{{{resolve:ssm:{name}}}}}" for name in names}
+    given = {"region": "eu-west-1", "prefix": prefix, "imports": imports}
+    return {"Type": READER, "Properties": {"ServiceToken": get("ReaderFunction", "Arn"), "ReaderProps": given}, **more}
+
+
+def provider(kind: str) -> Template:
+    """The role and the function of `Writer`s or `Reader`s."""
+    function = {"Role": get(f"{kind}Role", "Arn"), "Handler": "__entrypoint__.handler"}
+    return {
+        f"{kind}Role": {"Type": "AWS::IAM::Role", "Properties": {}},
+        f"{kind}Function": {"Type": "AWS::Lambda::Function", "Properties": function, "DependsOn": [f"{kind}Role"]},
+    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.macro.errors import MacroError, TransformFailedError
 from strongref.macro.transform import Settings, plan
-from tests.support.macro import ref, resource, template
+from tests.support.macro import cdk_name, get, reader, ref, resource, template, writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,6 +127,28 @@ EXPORTS: Mapping[str, Callable[[], StrongRefError]] = {
     "macro-hold": _of(
         template(Exports={"Type": "Custom::CrossRegionExport", "Properties": {"Values": {}, "Hold": "network"}})
     ),
+}
+
+_CERTIFICATE = cdk_name("CertificateArn")
+
+
+def _reading(node: Any, **sections: Any) -> Callable[[], StrongRefError]:
+    return _of(template(Reader=reader([_CERTIFICATE]), Site=resource({"Certificate": node})) | sections)
+
+
+def _cdk_settings(given: Any) -> Callable[[], StrongRefError]:
+    return _of(template({}) | {"Metadata": {"StrongRef": given}})
+
+
+CDK: Mapping[str, Callable[[], StrongRefError]] = {
+    "macro-cdk-use": _reading({"Ref": "Reader"}),
+    "macro-cdk-text": _reading({"Fn::Sub": f"${{Reader.{_CERTIFICATE}}}"}),
+    "macro-cdk-condition": _reading("", Conditions={"IsNew": {"Fn::Equals": [get("Reader", _CERTIFICATE), ""]}}),
+    "macro-cdk-names": _of(template(Writer=writer({"Ref": "Names"}))),
+    "macro-cdk-name": _of(template(Writer=writer({"/site/CertificateArn": ""}))),
+    "macro-cdk-settings": _cdk_settings("keep"),
+    "macro-cdk-setting": _cdk_settings({"Writer": "remove"}),
+    "macro-cdk-writers": _cdk_settings({"Writers": "drop"}),
 }
 
 TEMPLATES: Mapping[str, Callable[[], StrongRefError]] = {

@@ -133,7 +133,8 @@ def _keyed(node: Node) -> Node:
 
 def _placed(edits: TemplateEdits, cfn: Template) -> TemplateEdits:
     """The same edits. New keys have the location of what requires them."""
-    first = {each.value["Fn::GetAtt"][0]: each.path for each in reversed(edits.replacements)}
+    values = [each for each in edits.replacements if isinstance(each.value, Mapping)]  # else a DependsOn
+    first = {each.value["Fn::GetAtt"][0]: each.path for each in reversed(values)}
 
     def placed(key: str, path: TemplatePath) -> Node:
         location = cfn.get_location_yaml(cfn.template, path) or (0, 0, 0, 0)

@@ -12,6 +12,7 @@ from strongref.arns import partition_of
 from strongref.contract.properties import parse_account
 from strongref.contract.requests import EXPORT_TYPE, IMPORT_TYPE
 from strongref.errors import BadRequestError
+from strongref.macro.cdk import cdk_references
 from strongref.macro.errors import TransformFailedError
 from strongref.macro.transform import Settings, plan
 from strongref.text import some
@@ -61,6 +62,8 @@ def transform_template(args: argparse.Namespace) -> int:
     done = [count(len(changes.replacements), "reference")]
     done += [count(types.count(IMPORT_TYPE), "Import"), count(types.count(EXPORT_TYPE), "Export")]
     tell("note", ", ".join(done))
+    if left := cdk_references(template.content)[0].left:
+        tell("note", f"left to the CDK, since each deployment renames Lambda versions: {some(left)}")
     return 0
 
 

@@ -18,7 +18,8 @@ from strongref_manifests.text.template_writing import block, flow, scalar
 from strongref_manifests.text.templates import TemplateEntry, TemplateText, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection as Several
+    from collections.abc import Iterable, Iterator
 
     from strongref_toolkit.json_values import Path
 
@@ -40,8 +41,10 @@ def _around(spans: list[tuple[int, int]], at: int) -> int | None:
 
 
 class EditsInPlace:
-    def __init__(self, template: TemplateText) -> None:
+    def __init__(self, template: TemplateText, removals: Several[Path] = ()) -> None:
+        """`removals` are the paths of all that is taken out: commas depend on what is left."""
         self._template = template
+        self._removed = {id(template.entries[path].entry.node) for path in removals}
         self._text = template.text
         self._line_break = nodes.line_break(template.text)
         self._comments: list[tuple[int, list[str]]] = []
@@ -104,8 +107,9 @@ class EditsInPlace:
             yield TextEdit(begin, begin, "".join(f"{indent}{comment}{self._line_break}" for comment in comments))
 
     def additions(self, changes: tuple[Addition, ...]) -> list[TextEdit]:
-        """One edit for each map that something is added to."""
-        return [self._added(path, new) for path, new in grouped((each.path, each) for each in changes).items()]
+        """One edit for each map that something is added to. Inner ones come first: both may end at one place."""
+        groups = grouped((each.path, each) for each in changes)
+        return [self._added(path, groups[path]) for path in sorted(groups, key=len, reverse=True)]
 
     def _found(self, path: Path) -> TemplateEntry:
         found = self._template.entries[path]
@@ -134,14 +138,18 @@ class EditsInPlace:
         return indicator.end() if indicator else entry.node.start
 
     def _span(self, path: Path) -> tuple[int, int]:
-        """Where something between brackets begins and ends, with one comma."""
+        """Where something between brackets begins and ends, with one comma: that before it, if anything stays there."""
         entry, above, _ = self._found(path)
-        if at := above.entries.index(entry):
+        at = above.entries.index(entry)
+        if not self._all_removed(above.entries[:at]):
             return above.entries[at - 1].end, entry.end
         comma = _COMMA.match(self._text, entry.end)
         end = comma.end() if comma else entry.end
-        following = above.entries[1].start if len(above.entries) > 1 else end
+        following = above.entries[at + 1].start if at + 1 < len(above.entries) else end
         return entry.start, end if self._text[end:following].strip() else following
+
+    def _all_removed(self, entries: Iterable[Entry]) -> bool:
+        return all(id(each.node) in self._removed for each in entries)
 
     def _added(self, path: Path, new: list[Addition]) -> TextEdit:
         section = {each.key: each.value for each in new}
@@ -171,7 +179,8 @@ class EditsInPlace:
         if last.flow:
             apart = f",{self._line_break}{indent}" if (indent := self._indent(last.start)) is not None else ", "
             text = "".join(f"{apart}{self._pair(each.key, each.value, last.start)}" for each in new)
-            return TextEdit(last.end, last.end, text)
+            # Behind nothing, there is no comma.
+            return TextEdit(last.end, last.end, text.removeprefix(apart if self._all_removed(siblings) else ""))
         column = self._column(last.start)
         end = self._end_of_section(last.end, column)
         empty = len(siblings) > 1 and "\n\n" in self._text[siblings[-2].end : last.start].replace("\r", "")

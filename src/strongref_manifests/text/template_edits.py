@@ -44,14 +44,15 @@ def changed(template: TemplateText, plan: TemplateEdits) -> str:
     if ours:
         content = {key: value for key, value in content.items() if key != _TRANSFORM or left}
         content |= {_TRANSFORM: left} if left else {}
-    edits = EditsInPlace(template)
+    macros = _macros(listed)
+    edits = EditsInPlace(template, [*plan.removals, *macros])
     moved = {path for each in plan.additions for origin in each.origins for path in (origin, origin[:-1])}
     text_edits = [
         *map(edits.renaming, plan.renamings),
         *map(edits.replacement, plan.replacements),
         *(edits.removal(each, moves=each in moved) for each in plan.removals),
         *edits.additions(plan.additions),
-        *map(edits.removal, _macros(listed)),
+        *map(edits.removal, macros),
     ]
     text_edits += edits.kept_comments(text_edits)
     result = spliced(template.text, text_edits)

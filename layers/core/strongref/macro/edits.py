@@ -45,6 +45,20 @@ class TemplateEdits:
     def __bool__(self) -> bool:
         return bool(self.renamings or self.removals or self.additions)
 
+    def with_more(self, others: TemplateEdits) -> TemplateEdits:
+        """These edits and others, without those within something that is replaced or removed."""
+        gone = {*(each.path for each in self.replacements), *self.removals, *others.removals}
+
+        def is_left(path: Path) -> bool:
+            return not any(path[:end] in gone for end in range(len(path)))
+
+        return TemplateEdits(
+            (*self.renamings, *others.renamings),
+            (*self.replacements, *(each for each in others.replacements if is_left(each.path))),
+            (*self.removals, *(path for path in others.removals if is_left(path))),
+            (*self.additions, *others.additions),
+        )
+
     def apply(self, template: Template) -> dict[str, Node]:
         """The edited template, in the same order; unchanged parts are shared with the original."""
         sections = [str(each.path[0]) for each in self.additions if each.path]

@@ -159,6 +159,14 @@ class NameInUseError(TemplateError):
     sentence = "this name is reserved for {made:200}; rename the one in the template"
 
 
+class ReplacedResourceError(TemplateError):
+    """Something uses a Reader or a Writer of the CDK that Imports or Exports replace, and cannot use those instead."""
+
+    logical_id: str
+    hint: str  # the next step
+    sentence = "StrongRef replaces {logical_id:100}, and cannot replace this use of it; {hint:300}"
+
+
 class PartError(TemplateError):
     """The macro was called on a part of a template, where Imports cannot be added."""
 

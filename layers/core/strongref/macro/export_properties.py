@@ -50,6 +50,7 @@ class ExportPart:
     secure: tuple[str, ...] = ()  # keys of secure values
     # the exporter's properties that apply to the whole Export
     options: Mapping[str, Node] = field(default_factory=dict)
+    of_writer: bool = False  # whether it is what a Writer of the CDK writes, which follows the Export
 
 
 def export_parts(found: ResourceExports) -> tuple[list[ExportPart], list[TemplateError]]:

@@ -19,7 +19,7 @@ from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
 from strongref.macro.loops import FOR_EACH, SUB, in_sub, named
-from strongref.macro.template import IF, NO_VALUE, is_function, make_id
+from strongref.macro.template import IF, NO_VALUE, is_function, make_id, value_at
 
 if TYPE_CHECKING:
     from strongref.macro.template import Node, Path, SharedProperties, Template
@@ -68,11 +68,15 @@ def exports(parts: Iterable[ExportPart], *, hold: bool = True) -> tuple[list[Mac
     for (target, path, own), group in groups.items():
         problems += _many_conditions(group)
         problems += _disagreements(group)
-        consumer = target.properties.get("Consumer", "")
-        logical_id = make_id(f"{own}Exports", "" if own else consumer, target.text)
+        logical_id = export_id(target, own)
         resource = {} if problems else _resource(group, hold_name(logical_id) if hold else None)
-        made.append(MacroExport(tuple(part.at for part in group), path, logical_id, resource))
+        made.append(MacroExport(tuple(part.at for part in group if not part.of_writer), path, logical_id, resource))
     return made, problems
+
+
+def export_id(target: SharedProperties, own: str = "") -> str:
+    """The logical ID of a target's Export; in a loop, of the resource with this one."""
+    return make_id(f"{own}Exports", "" if own else target.properties.get("Consumer", ""), target.text)
 
 
 def _many_conditions(group: Sequence[ExportPart]) -> Iterator[TemplateError]:
@@ -163,7 +167,7 @@ def _after(group: Sequence[ExportPart]) -> dict[str, Node]:
 
     `DependsOn` takes no resource with a condition, and no variable of a loop. A function in the metadata does.
     """
-    resources = {part.found.logical_id: part.found for part in group}
+    resources = {part.found.logical_id: part.found for part in group if not part.of_writer}
     used = {name for name in resources for part in group if _refers(part.values, name)}
     apart = {name: found for name, found in resources.items() if name not in used}
     plain = [name for name, found in apart.items() if not found.condition and not found.loops]
@@ -226,17 +230,13 @@ def _not_exported(resources: Mapping[str, Node], outputs: Mapping[str, Node]) ->
     """Exports that name a hold which no output exports, as far as that is certain before functions are resolved."""
     if any(str(key).startswith("Fn::") for key in outputs):  # Loops and includes have outputs that are not known here.
         return
-    names = [name for each in outputs.values() if (name := _value(_value(each, "Export"), "Name")) is not None]
+    names = [name for each in outputs.values() if (name := value_at(each, "Export", "Name")) is not None]
     for logical_id, resource in resources.items():
-        if _value(resource, "Type") != EXPORT_TYPE:
+        if value_at(resource, "Type") != EXPORT_TYPE:
             continue
-        hold = _value(_value(resource, "Properties"), HOLD)
+        hold = value_at(resource, "Properties", HOLD)
         is_open = names and not all(isinstance(each, str) for each in (hold, *names))
         if hold is not None and hold not in names and not is_open:
             missing = "must be the export name of an output of this template"
             reason = f"{missing}; add one with the Value !GetAtt {logical_id}.Hold"
             yield BadPropertyError(("Resources", logical_id, "Properties", HOLD), reason)
-
-
-def _value(node: Node, key: str) -> Node:
-    return node.get(key) if isinstance(node, Mapping) else None

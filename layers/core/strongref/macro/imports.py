@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from strongref.contract.requests import IMPORT_TYPE, IMPORTER
 from strongref.contract.response import RESPONSE_LIMIT
+from strongref.errors import BadRequestError
 from strongref.macro.conditions import When, weakest
 from strongref.macro.references import FROM
 from strongref.macro.template import Node, SharedProperties, make_id
@@ -48,10 +49,16 @@ class MacroImport:
     @property
     def resource(self) -> dict[str, Node]:
         properties = self.source.properties
-        origin = properties.pop(FROM)
+        origin = {key: properties.pop(key) for key in (FROM,) if key in properties}
         condition = {"Condition": self.when.name} if self.when.name else {}
-        own = {"ServiceToken": IMPORTER, FROM: origin, "Names": list(self.names)}
+        own = {"ServiceToken": IMPORTER, **origin, "Names": list(self.names)}
         return {"Type": IMPORT_TYPE, **condition, "Properties": {**own, **properties}}
+
+
+def parse_value_bytes(prop: str, given: object) -> int:
+    if not str(given).isdecimal() or not 1 <= int(str(given)) <= DATA_BYTES:
+        raise BadRequestError(prop, f"must be a number from 1 to {DATA_BYTES}")
+    return int(str(given))
 
 
 def imports(
@@ -85,7 +92,7 @@ def imports(
 
 def _base(source: SharedProperties, when: When) -> str:
     """A logical ID that is the same for the same producer and conditions, and for no others."""
-    return make_id("Imports", source.properties[FROM]["Stack"], json.dumps([source.text, when.order]))
+    return make_id("Imports", source.properties.get(FROM, {}).get("Stack", ""), json.dumps([source.text, when.order]))
 
 
 def split(names: Iterable[str], value_bytes: int | Mapping[str, int] = VALUE_BYTES) -> dict[str, list[str]]:

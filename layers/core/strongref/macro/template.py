@@ -23,7 +23,9 @@ MACRO = "StrongRef"
 DEPTH_LIMIT = 200
 """Levels of maps and lists that a template, a manifest or a state may have. Python recurses 1,000 times."""
 
+RESOURCES = "Resources"
 IF = "Fn::If"
+GET_ATT = "Fn::GetAtt"
 TRANSFORM = "Fn::Transform"
 NO_VALUE = {"Ref": "AWS::NoValue"}
 
@@ -60,6 +62,13 @@ def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, Mapping):
         return {key: mapped(below, change) for key, below in node.items()}
     return [mapped(item, change) for item in node] if isinstance(node, list) else change(node)
+
+
+def value_at(node: Node, *keys: str | int) -> Node:
+    """What these keys lead to; None if there is nothing."""
+    for key in keys:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
 
 
 def entries_in(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:

@@ -9,19 +9,22 @@ from operator import getitem
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD, MAX_LOGICAL_ID
+from strongref.errors import BadRequestError
 from strongref.macro import errors
+from strongref.macro.cdk import CDK_VALUE_BYTES, cdk_references
+from strongref.macro.cdk_edits import cdk_edits
 from strongref.macro.edits import Addition, TemplateEdits
-from strongref.macro.export_properties import ExportPart, export_parts
+from strongref.macro.export_properties import export_parts
 from strongref.macro.exports import MacroExport, exports, hold_outputs, hold_problems
-from strongref.macro.imports import DATA_BYTES, VALUE_BYTES, MacroImport, imports
+from strongref.macro.imports import VALUE_BYTES, MacroImport, imports, parse_value_bytes
 from strongref.macro.scan import ImportPlaceholder, scan
-from strongref.macro.template import DEPTH_LIMIT, Node, Template, mapped, too_deep
+from strongref.macro.template import DEPTH_LIMIT, RESOURCES, Node, Template, mapped, too_deep
 from strongref.text import some
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
 
-RESOURCES, CONDITIONS = "Resources", "Conditions"
+CONDITIONS = "Conditions"
 
 _MOST_RESOURCES = 500
 """In a template (AWS: CloudFormation quotas), without those of loops and other macros."""
@@ -31,7 +34,7 @@ _MOST_RESOURCES = 500
 class Settings:
     """The transform's own parameters."""
 
-    value_bytes: int = VALUE_BYTES  # the assumed size of an imported value; it limits the names of one Import
+    value_bytes: int | None = None  # the assumed size of an imported value; it limits the names of one Import
     hold: bool = True  # whether each Export that is added names a CloudFormation export, and gets the output for it
 
     @classmethod
@@ -44,12 +47,14 @@ class Settings:
         unknown = [name for name in given if name not in ("ValueBytes", HOLD)]
         if unknown:
             raise errors.BadParameterError(str(unknown[0]), f"does not exist; there are ValueBytes and {HOLD}")
-        number, hold = str(given.get("ValueBytes", VALUE_BYTES)), str(given.get(HOLD, True)).lower()
-        if not number.isdecimal() or not 1 <= int(number) <= DATA_BYTES:
-            raise errors.BadParameterError("ValueBytes", f"must be a number from 1 to {DATA_BYTES}")
+        hold = str(given.get(HOLD, True)).lower()
         if hold not in ("true", "false"):
             raise errors.BadParameterError(HOLD, "must be true or false")
-        return cls(int(number), hold == "true")
+        try:
+            value_bytes = parse_value_bytes("ValueBytes", given["ValueBytes"]) if "ValueBytes" in given else None
+        except BadRequestError as error:
+            raise errors.BadParameterError(error.prop, error.problem) from None
+        return cls(value_bytes, hold == "true")
 
 
 def plan(template: Template, settings: Settings) -> TemplateEdits:
@@ -67,8 +72,9 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     if deepest := too_deep(template):
         raise errors.TooDeepError(deepest, DEPTH_LIMIT)
     found = scan(template)
-    problems = list(found.problems)
-    exported: list[ExportPart] = []
+    cdk, problems = cdk_references(template)
+    problems += found.problems
+    exported = list(cdk.exported)
     for each in found.exports:
         new, wrong = export_parts(each)
         exported += new
@@ -77,22 +83,27 @@ def plan(template: Template, settings: Settings) -> TemplateEdits:
     problems += wrong
     holds = hold_outputs(template, made) if settings.hold else []
     problems += hold_problems(template, holds)
-    imported, served = imports(found.imported, settings.value_bytes)
+    referred, served = imports(found.imported, settings.value_bytes or VALUE_BYTES)
+    read, read_from = imports(cdk.imported, cdk.value_bytes or settings.value_bytes or CDK_VALUE_BYTES)
+    imported = [*referred, *read]
+    of_cdk, wrong = cdk_edits(template, cdk, read_from)
+    problems += wrong
     problems += _names_in_use(template, imported, made)
-    problems += _over_limits(resources, [*made, *imported])
+    problems += _over_limits(resources, [*made, *imported], len(of_cdk.removed))
     if problems:
         raise errors.TransformFailedError(sorted(problems, key=lambda each: _order(template, each)))
+    additions = (
+        *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
+        *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
+        *_conditions(template, imported),
+        *holds,
+    )
     return TemplateEdits(
         tuple(found.renamings),
         tuple(replace(each, value=_filled(each.value, served)) for each in found.replacements),
         tuple((*each.path, each.logical_id, "Exports") for each in found.exports),
-        (
-            *(Addition(each.path, each.logical_id, _filled(each.resource, served), each.origins) for each in made),
-            *(Addition((RESOURCES,), each.logical_id, each.resource) for each in imported),
-            *_conditions(template, imported),
-            *holds,
-        ),
-    )
+        tuple(replace(each, value=of_cdk.redirected(each.value)) for each in additions),
+    ).with_more(of_cdk.edits)
 
 
 def _conditions(template: Template, imported: list[MacroImport]) -> list[Addition]:
@@ -124,14 +135,16 @@ def _names_in_use(template: Template, imported: list[MacroImport], made: list[Ma
     return problems
 
 
-def _over_limits(resources: Mapping[str, Node], made: Collection[MacroImport | MacroExport]) -> Iterator[TemplateError]:
+def _over_limits(
+    resources: Mapping[str, Node], made: Collection[MacroImport | MacroExport], removed: int
+) -> Iterator[TemplateError]:
     """Limits that CloudFormation would report with logical IDs that nobody wrote."""
     for each in made:
         if len(each.logical_id) > MAX_LOGICAL_ID:
             size = f"a logical ID must have at most {MAX_LOGICAL_ID} characters, got {len(each.logical_id)}"
             problem = f"{size}; shorten the logical ID of the resource"
             yield errors.BadPropertyError((RESOURCES, each.logical_id), problem)
-    count = len(resources) + len(made)
+    count = len(resources) + len(made) - removed
     if made and count > _MOST_RESOURCES >= len(resources):
         total = f"must be at most {_MOST_RESOURCES} resources, got {count} with {len(made)} Imports and Exports"
         yield errors.BadPropertyError((RESOURCES,), f"{total}; split the template, or lower ValueBytes")
