@@ -10,6 +10,7 @@ from strongref.contract.names import StackArn
 from strongref.grouping import grouped
 from strongref.protocol.installations import not_installed_text
 from strongref.text import some
+from strongref_cli.check.cdk_writers import left_writers
 from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
 from strongref_cli.check.expansion import expand
@@ -173,6 +174,7 @@ class StackCheck:
             text += "If it should exist, check the name, the region and the account."
             findings.append(StackFinding(Verdict.ACCEPTED, text))
         findings += missing_parameters(comparison.new.reads, self.reader.has_parameter)
+        findings += left_writers(comparison.old, comparison.new, self.reader.tags)
         others = [each for each in comparison.new.of_type(NESTED_STACK) if each in stack.nested and each not in known]
         touched = filter(comparison.may_change, others)
         if unknown := [each for each in touched if self._is_exporting(stack.nested[each])]:
@@ -196,7 +198,7 @@ class StackCheck:
         report = predict_deletion(stack.arn, stack.version, stored, going)
         below = (self.reader.stack(arn) for arn in _nested(stack, deleted=True))
         nested = tuple(self._deletion(each, going) for each in below if each)
-        findings = [*report.findings, *_in_progress(stack)]
+        findings = [*report.findings, *left_writers(stack.version, None, self.reader.tags), *_in_progress(stack)]
         if any(each.verdict in (Verdict.REFUSED, Verdict.LOST) for each in nested):
             findings.append(StackFinding(Verdict.LOST, _ROOT))
         return replace(report, findings=tuple(findings), nested=nested)

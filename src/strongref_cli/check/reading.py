@@ -239,6 +239,10 @@ class StackReader:
         """Whether there is a parameter of this name in the region."""
         return bool(self._store(Site(self.region)).get([name]))
 
+    def tags(self, region: str, name: str) -> Mapping[str, str]:
+        """The tags of a parameter; none if it does not exist."""
+        return self._store(Site(region)).tags(name) or {}
+
     def _root_name(self, stack: DeployedStack) -> str:
         found = self._ports.stacks.by_arn(str(stack.arn)) if stack.status else None
         return StackArn.parse(found.root_arn).name if found else stack.arn.name

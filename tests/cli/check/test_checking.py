@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from strongref.contract.names import StackArn
+from strongref.errors import AccessDeniedError
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.reading import ChangeSet, DeployedStack
 from strongref_cli.check.report import Verdict
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.reading import StackReader
 
+US = "us-east-1"
 ROOT = stack_arn("root", EU)
 BELOW = {"Type": NESTED_STACK, "Properties": {"TemplateURL": "https://x"}}
 VALUE = {"Fn::GetAtt": ["Below", "Outputs.Id"]}
@@ -50,6 +52,12 @@ class Reader:
     found: StoredStack = field(default_factory=lambda: stored(values(A="one"), {"A": (WEB,)}))
     imported: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by the CloudFormation export
     region: str = EU
+    tagged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by the parameter's region and name
+
+    def tags(self, region: str, name: str) -> Mapping[str, str]:
+        if name.endswith("/Denied"):
+            raise AccessDeniedError("ListTagsForResource", "AccessDeniedException", name, region)
+        return self.tagged.get(f"{region}{name}", {})
 
     def stack(self, name: str) -> DeployedStack | None:
         return self.stacks.get(name)
@@ -250,3 +258,26 @@ def test_a_stack_that_cloudformation_does_not_update_is_refused(status: str, ste
 def test_a_stack_that_is_not_there_is_an_error() -> None:
     with pytest.raises(UsageError, match="network"):
         check(Reader({})).deletion("network")
+
+
+def writer(**exports: object) -> dict[str, Any]:
+    named = {f"/cdk/exports/Site/{key}": value for key, value in exports.items()}
+    return {"Type": "Custom::CrossRegionExportWriter", "Properties": {"WriterProps": {"region": US, "exports": named}}}
+
+
+def test_what_leaves_a_cdk_writer_and_is_still_read_is_lost() -> None:
+    old = template(Bucket=bucket(), Writer=writer(A="a", B={"Ref": "Bucket"}, C="c", Denied="d"))
+    read = {"aws-cdk:strong-ref:Site": "true", "other": "x"}
+    tagged = {f"{US}/cdk/exports/Site/{key}": read for key in "AB"}
+    reader = Reader({"root": deployed(ROOT, old)}, tagged=tagged)
+    for new, left in ((["A"], ["B", "Denied"]), (["A", "B", "Denied"], []), ([], ["A", "B", "Denied"])):
+        kept = {"Writer": writer(**dict.fromkeys(new, "x"))} if new else {}
+        report = check(reader).template("root", template(Bucket=bucket(), **kept), {})
+        found = [each for each in report.findings if "/cdk/exports/" in each.text]
+        assert [each.verdict for each in found] == [
+            Verdict.UNKNOWN if key == "Denied" else Verdict.LOST for key in left
+        ]
+        assert all(f"/cdk/exports/Site/{key}" in each.text for each, key in zip(found, left, strict=True))
+    gone = check(reader).deletion("root")
+    assert [each.verdict for each in gone.findings] == [Verdict.LOST, Verdict.LOST, Verdict.UNKNOWN]
+    assert "and Site in us-east-1 still reads it" in gone.findings[0].text
