@@ -1762,6 +1762,42 @@ GUARDS = (
         tests=("tests/protocol/test_snapshot.py",),
         must_fail=("test_a_late_event_of_a_stack_that_is_gone_leaves_the_new_one_alone[",),
     ),
+    Guard(
+        name="the second look of an Import without From at all producers",
+        file="layers/core/strongref/protocol/several_producers.py",
+        function="SeveralProducers._attempt",
+        find="recorded, now = self._look()",
+        instead="now = found",
+        tests=("tests/protocol/test_several_producers.py", "tests/protocol/test_interleavings_several.py"),
+        must_fail=(
+            "test_a_second_producer_that_comes_while_it_claims_is_seen[",
+            "test_no_reference_is_lost_and_no_name_comes_from_one_of_two[several: a third x import]",
+        ),
+    ),
+    Guard(
+        name="that a name of two producers is refused",
+        file="layers/core/strongref/protocol/several_producers.py",
+        function="sources",
+        find="len(left) == 1",
+        instead="left",
+        tests=("tests/protocol/test_several_producers.py", "tests/protocol/test_interleavings_several.py"),
+        must_fail=(
+            "test_what_two_export_is_refused_with_both[",
+            "test_no_reference_is_lost_and_no_name_comes_from_one_of_two[several: a third x import]",
+        ),
+    ),
+    Guard(
+        name="that what all scopes of a region need is held together",
+        file="layers/core/strongref/protocol/several_producers.py",
+        function="SeveralProducers._needed",
+        find="needed.setdefault(region, {}).update(_1)",
+        instead="needed[region] = _1",
+        tests=("tests/protocol/test_several_producers.py", "tests/protocol/test_interleavings_several.py"),
+        must_fail=(
+            "test_all_names_of_one_region_are_held_by_one_stack[",
+            "test_no_reference_is_lost_and_no_name_comes_from_one_of_two[several: held: the other leaves x import]",
+        ),
+    ),
 )
 
 

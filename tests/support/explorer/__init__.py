@@ -17,5 +17,6 @@ same store and the same histories are one: so *every* order of calls is a finite
 | `moves` | what one actor may do next: a call, a choice, a death, a handover |
 | `walk` | the walk through all states, or along one random path |
 | `verdicts` | what must never be: a reference lost, a value torn from its record, a leftover |
+| `several` | who takes part where an Import names no producer, and the cases of it |
 | `outages` | one Export's updates and their rollbacks, in a place that goes away and comes back |
 """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.abroad import OTHER, THIRD
+from tests.support.builders import SCOPE
 from tests.support.cloudformation.stacks import CLEANUP, DELETING, ROLLBACK, UPDATING
 from tests.support.explorer.cast import (
     PAIR,
@@ -51,6 +52,7 @@ from tests.support.explorer.world import World
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from strongref.contract.names import ExportScope
     from strongref.contract.response import Response
     from tests.support.explorer.actors import Actor
     from tests.support.explorer.session import Session
@@ -71,6 +73,7 @@ class Case:
         dying: the names of the actors that may die.
         deaths: how many may die in one history; if given, an event of a dead actor may also be delivered again.
         last: drops everything at the end.
+        scopes: where imports may find what they import.
     """
 
     label: str
@@ -79,10 +82,12 @@ class Case:
     dying: str = ""
     deaths: int = 0
     last: Callable[[Session], Response] = drop
+    scopes: Sequence[ExportScope] = (SCOPE,)
 
     def explorer(self, *, reduced: bool = True, lag: int = 0) -> Explorer:
         """Walks through it, with reads that lag by up to so many ticks."""
         world = World(self.actors, {PRODUCER: UPDATING}, lag=lag)
+        world.scopes = self.scopes
         self.before(world)
         world.settle()
         crashes = Crashes(frozenset(self.dying), self.deaths or len(self.dying), again=self.deaths > 0)

@@ -179,6 +179,8 @@ class Moves:
                 found = perform(self.world)
             except ClientError as error:
                 return error
+            if method == "add_tags_to_resource":
+                self.world.claims(actor.stack)
             return as_read(reader, operation, found, immortal=self._immortal) if kind == "ssm" else found
 
         lags = kind == "ssm" and self.world.lag and method.startswith(("get_", "list_"))

@@ -19,6 +19,7 @@ from strongref.protocol.fences import FENCE_SECONDS
 from strongref.protocol.imports import Importer
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports, ResourceInfo
+from strongref.protocol.several_producers import SeveralProducers
 from strongref.protocol.side_by_side import in_turn
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_toolkit.clock import AwsClock
@@ -311,16 +312,54 @@ def exporter(session: Session, event: Event) -> Response:
 def importer(session: Session, event: Event) -> Response:
     """The real importer, over a session."""
     made: Any = ClaimAttempt.__init__
+    made_several: Any = SeveralProducers.__init__
+    within: Any = SeveralProducers._in
+    over: Any = SeveralProducers._again
 
-    def remember(claiming: ClaimAttempt, *args: Any) -> None:
-        made(claiming, *args)
+    # Its private fields are what it finds out, and does not forget in a pause.
+    def private(each: Any) -> tuple[Hashable, ...]:
+        names = [field.name for field in fields(each) if field.name.startswith("_")] if each else []
+        return tuple(getattr(each, name) for name in names)
 
-        # Its private fields are what it finds out, and does not forget in a pause.
-        def private(each: Any) -> tuple[Hashable, ...]:
-            names = [field.name for field in fields(each) if field.name.startswith("_")] if each else []
-            return tuple(getattr(each, name) for name in names)
+    def remember(claiming: ClaimAttempt, *args: Any, **more: Any) -> None:
+        made(claiming, *args, **more)
+        if not several:
+            session.memory = lambda: (private(claiming), private(claiming.holds))
 
-        session.memory = lambda: (private(claiming), private(claiming.holds))
+    several: list[SeveralProducers] = []
+    found: dict[str, Any] = {}  # what it goes on with when it has claimed in one of its scopes
 
-    with patch.object(ClaimAttempt, "__init__", remember):
+    def remember_several(claiming: SeveralProducers, *args: Any) -> None:
+        made_several(claiming, *args)
+        several.append(claiming)
+        session.memory = lambda: _remembered(claiming, found, private)
+
+    def remember_in(claiming: SeveralProducers, scope: object, names: object, *values: Any) -> ClaimAttempt:
+        found["values"], found["claimed"] = values
+        found["again"] = False
+        session.waits = 0  # Each try has its own.
+        return within(claiming, scope, names, *values)  # type: ignore[no-any-return]
+
+    def remember_again(claiming: SeveralProducers, *args: Any) -> bool:
+        found["again"] = True  # It is this that waits, and no attempt in one of its scopes.
+        return over(claiming, *args)  # type: ignore[no-any-return]
+
+    with (
+        patch.object(ClaimAttempt, "__init__", remember),
+        patch.object(SeveralProducers, "__init__", remember_several),
+        patch.object(SeveralProducers, "_in", remember_in),
+        patch.object(SeveralProducers, "_again", remember_again),
+    ):
         return Importer(session.ports()).handle(event, session)
+
+
+def _remembered(
+    claiming: SeveralProducers, found: Mapping[str, Any], private: Callable[[Any], tuple[Hashable, ...]]
+) -> Hashable:
+    """What an Import without `From` does not forget in a pause, its own or that of an attempt in one of its scopes."""
+    claimed = found.get("again"), any(each.claims for each in claiming._former)
+    texts = [sorted((key, value.text) for key, value in found.get(name, {}).items()) for name in ("values", "claimed")]
+    attempts = [(each.scope, sorted(each.names or ()), each.claims, private(each)) for each in claiming._attempts]
+    keepers = {region: (each.began, private(each)) for region, each in claiming._keepers.items()}
+    rest = (claiming._unneeded, claiming._claimed, claiming._claims_count, claiming._has_settled, claiming.others)
+    return repr((claimed, texts, attempts, keepers, rest))

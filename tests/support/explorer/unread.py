@@ -55,8 +55,9 @@ def as_read(reader: Reader, operation: Operation, answer: Any, *, immortal: str 
         own = [found for found in answer["Parameters"] if found["Name"].endswith(f".{token}")]
         others = [found for found in answer["Parameters"] if found not in own]
         void = [found for found in others if datetime.fromisoformat(json.loads(found["Value"])["until"]) < NOW]
-        standing = [{**found, "Name": "another", "Value": _FENCE} for found in others if found not in void]
-        return {"Parameters": own + void + standing[:1]}
+        standing = sorted({_scope(found["Name"]): found for found in others if found not in void}.items())
+        first = [{**found, "Name": f"{scope}/another", "Value": _FENCE} for scope, found in standing[:1]]
+        return {"Parameters": own + void + first}
     if call == "put_parameter":
         return {"Version": min(answer["Version"], 2)}
     if actor.fences and call.startswith("get_parameters"):
@@ -71,3 +72,7 @@ def as_read(reader: Reader, operation: Operation, answer: Any, *, immortal: str 
             others = [_ANOTHER | {"Value": immortal}] if others else []
         return {"TagList": [tag for tag in answer["TagList"] if tag not in claims] + own + others}
     return answer
+
+
+def _scope(fence: str) -> str:
+    return fence.rpartition("/")[0]

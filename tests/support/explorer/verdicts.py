@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX
-from strongref.contract.names import Key, claim_tag
+from strongref.contract.names import Key, StackArn, claim_tag
 from strongref.contract.values import ParameterType, Value
 from strongref.errors import PartialCreateError, StrongRefError
 from strongref.refusals import ExportsInUseError
-from tests.support.builders import SCOPE
 from tests.support.cloudformation.stacks import DELETING
 from tests.support.explorer.nodes import DEAD, DORMANT, Nodes
 from tests.support.explorer.world import REGION, DirectSession, TakenAnswer
@@ -19,6 +18,7 @@ from tests.support.invariants import Reference, leftovers, lost, published, reco
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
+    from strongref.contract.names import ExportScope, Producer
     from strongref.contract.response import Response
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
@@ -43,6 +43,7 @@ class Verdicts:
         self.world = world
         self._drop = drop
         self._deaths = deaths
+        self._claimed = {tag for found in world.ssm.parameters().values() for tag in found.tags}  # before all this
         self._dropped: dict[Hashable, str | None] = {}
         self._needs_hold = any(stack.exports for stack in world.stacks.values())
 
@@ -62,14 +63,28 @@ class Verdicts:
         answer = self.imported(state, i, place)
         if answer is None or not answer.data:
             return False
-        if self._needs_hold and not _has_producer(state):
-            return True
+        event = self.actors[i].event(self.nodes[place].event)
+        is_new = (claim_tag(answer.physical_id), event.stack) not in self._claimed
+        if is_new and any((event.stack, key) in state.rivals for key in answer.data):
+            return True  # Several producers published it when it claimed, and still do.
         there = _stored(state.store)
         said = records(there)
-        return any(
-            lost(reference, there) or torn(reference, published(reference, said))
-            for reference in _references(self.actors[i].stack, answer)
+        return not all(
+            any(
+                not lost(reference, there)
+                and not torn(reference, published(reference, said))
+                and not (self._needs_hold and not _has_producer(state, scope.producer))
+                for scope, reference in self._references(event.stack, answer, key)
+            )
+            for key in answer.data
         )
+
+    def _references(self, stack: str, answer: Response, key: str) -> Iterator[tuple[ExportScope, Reference]]:
+        """What somebody who was answered may rely on: a value of any of the scopes."""
+        claims = frozenset({(claim_tag(answer.physical_id), stack)})
+        value = Value(ParameterType.STRING, str(answer.data[key]))
+        for scope in self.world.scopes:
+            yield scope, Reference((REGION, scope.parameter_name(Key(key))), claims, value)
 
     def is_torn(self, state: WorldState, places: Sequence[int]) -> bool:
         """Whether everybody finished, nobody died, and a value is torn from its record.
@@ -134,17 +149,12 @@ class Verdicts:
         return "; ".join(leftovers(there.keys() - spared)) or None
 
 
-def _has_producer(state: WorldState) -> bool:
-    """Whether a stack has a CloudFormation export, and is not being deleted."""
+def _has_producer(state: WorldState, of: Producer) -> bool:
+    """Whether a producer's stack has a CloudFormation export, and is not being deleted."""
     statuses = dict(state.stacks)
-    return any(each.exports and statuses[each.arn] != DELETING for each in state.held)
+    stacks = [each.arn for each in state.held if each.exports and statuses[each.arn] != DELETING]
+    return any(StackArn.parse(arn).producer == of for arn in stacks)
 
 
 def _stored(store: fake_ssm.Snapshot) -> dict[Name, FakeParameter]:
     return {(REGION, name): slot.parameter for name, slot in store if slot.parameter}
-
-
-def _references(stack: str, answer: Response) -> Iterator[Reference]:
-    claims = frozenset({(claim_tag(answer.physical_id), stack)})
-    for key, text in answer.data.items():
-        yield Reference((REGION, SCOPE.parameter_name(Key(key))), claims, Value(ParameterType.STRING, str(text)))

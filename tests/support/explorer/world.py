@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support.builders import ACCOUNT
+from strongref.contract.record import Record
+from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloudformation.stacks import DELETED, FakeStack, FakeStacks
 from tests.support.explorer.actors import TRUST
 from tests.support.explorer.lagging import NOTHING, LaggingSsm, Past
 from tests.support.explorer.session import NOW, Session
 from tests.support.fake_ssm import Slot, error
-from tests.support.invariants import EXPORTS, FENCES
+from tests.support.invariants import EXPORTS, FENCES, records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from strongref.contract.event import Event
+    from strongref.contract.names import ExportScope
     from strongref.protocol.ports import NewStack
     from tests.support import fake_ssm
     from tests.support.explorer.actors import Actor
+    from tests.support.fake_ssm import FakeParameter
+    from tests.support.invariants import Name
 
 REGION = "us-east-1"
 _SHORT = timedelta(seconds=30)
@@ -63,6 +68,7 @@ class WorldState(NamedTuple):
         handed_over: the names of the actors that have.
         locked: the names of the parameters whose key cannot be used.
         revoked: the other accounts that let nobody in anymore.
+        rivals: the stacks that claimed last while several producers published a value of that name, with the name.
     """
 
     store: fake_ssm.Snapshot
@@ -76,6 +82,7 @@ class WorldState(NamedTuple):
     imported: frozenset[tuple[str, bool, int]] = frozenset()
     locked: frozenset[str] = frozenset()
     revoked: frozenset[str] = frozenset()
+    rivals: frozenset[tuple[str, str]] = frozenset()
 
     def exports(self, arn: str) -> frozenset[str]:
         """The CloudFormation exports of a stack."""
@@ -103,6 +110,8 @@ class World(FakeStacks):
         self.handed_over: frozenset[str] = frozenset()
         self.revoked: frozenset[str] = frozenset()
         self.revocable = any(actor.name == TRUST for actor in actors)
+        self.rivals: frozenset[tuple[str, str]] = frozenset()
+        self.scopes: Sequence[ExportScope] = (SCOPE,)  # where imports may find what they import
 
     def let_in(self, account: str) -> None:
         """Let a session of this account's role do something, or let somebody assume that; raises `ClientError`."""
@@ -194,6 +203,9 @@ class World(FakeStacks):
             changed = self._importing ^ self._all_importing()
             self.imported |= {(name, name in self._importing, 0) for name in changed}
         locked = frozenset(self.ssm.locked)
+        if len(self.scopes) > 1:
+            still = frozenset(ambiguous(self.parameters()))
+            self.rivals = frozenset(each for each in self.rivals if each[1] in still)
         return WorldState(
             self.ssm.snapshot(),
             statuses,
@@ -204,6 +216,7 @@ class World(FakeStacks):
             self.imported,
             locked,
             self.revoked,
+            self.rivals,
         )
 
     def _all_importing(self) -> frozenset[str]:
@@ -222,7 +235,19 @@ class World(FakeStacks):
         self.ssm.past = state.past
         self.ssm.locked = dict.fromkeys(state.locked, LOCKED)
         self.revoked = state.revoked
+        self.rivals = state.rivals
         self.expiring = state.expiring
+
+    def claims(self, stack: str) -> None:
+        """A stack has just claimed something. What reads may not show yet, it need not know."""
+        if len(self.scopes) > 1:
+            there = {name: found for name, found in self.parameters().items() if name[1] not in dict(self.ssm.past)}
+            others = {each for each in self.rivals if each[0] != stack}
+            self.rivals = frozenset(others | {(stack, name) for name in ambiguous(there)})
+
+    def parameters(self) -> dict[Name, FakeParameter]:
+        """Everything that is stored."""
+        return {(REGION, name): found for name, found in self.ssm.parameters().items()}
 
     def tick(self) -> None:
         """Time passes."""
@@ -266,6 +291,13 @@ class World(FakeStacks):
         for name, slot in list(self.ssm._slots.items()):
             if name.startswith(FENCES) and name.endswith(f".{token}" if token else "") and slot.parameter:
                 self.ssm._delete(name)
+
+
+def ambiguous(there: Mapping[Name, FakeParameter]) -> Iterator[str]:
+    """The names that several producers publish."""
+    recorded = [[each for each in found.values() if isinstance(each, Record)] for found in records(there).values()]
+    published = Counter(key for found in recorded for key in {key for record in found for key in record.values})
+    return (key for key, producers in published.items() if producers > 1)
 
 
 def _unversioned(slot: Slot) -> Slot:

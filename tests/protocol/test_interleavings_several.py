@@ -1,0 +1,47 @@
+"""An Import without `From`, proven on the code: in every order of its calls and those of several producers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.explorer.several import LARGE, SMALL
+
+if TYPE_CHECKING:
+    from tests.support.explorer.cases import Case
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+_QUICK = ("a third x import", "taken over x import", "drop x import, released", "held: the other leaves x import")
+QUICK = {f"several: {label}" for label in _QUICK}
+"""With the fast tests."""
+
+LARGEST = [case for case in LARGE if "taken over" in case.label or "crash" in case.label]
+
+
+def _mark(case: Case, lag: int) -> tuple[pytest.MarkDecorator, ...]:
+    if lag and case in LARGEST:
+        return (pytest.mark.largest,)
+    if lag and case in LARGE:
+        return (pytest.mark.deep,)
+    return () if case.label in QUICK and not lag else (pytest.mark.slow,)
+
+
+@pytest.mark.parametrize(
+    ("case", "lag"),
+    [
+        pytest.param(case, lag, id=f"{case.label}{', late reads' if lag else ''}", marks=_mark(case, lag))
+        for case in (*SMALL, *LARGE)
+        for lag in (0, 1)
+    ],
+)
+def test_no_reference_is_lost_and_no_name_comes_from_one_of_two(
+    case: Case, lag: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = case.explorer(lag=lag).walk()
+    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+        sys.stderr.write(f"\nEvery order of calls, {lag} late: {report.states:,} states: {case.label}\n")
+    assert (report.lost, report.torn, report.leftover) == (None, None, None)
+    assert {f"{actor.name} " for actor in case.actors} <= report.succeeded  # in some order each of them gets through
