@@ -104,11 +104,14 @@ def test_a_typo_is_found_at_its_line(above: str, properties: str, text: str) -> 
     assert re.fullmatch(text.replace("(did", r"\(did").replace("?)", r"\?\)"), said)
 
 
+NO_FROM = "From is missing; must be a map with Stack, and where they differ Region and Account"
+
+
 @pytest.mark.parametrize(
     ("above", "properties", "text"),
     [
         (EXPORT, "Region: eu-west-1", "Values is missing; must be a map of names to values ({} publishes nothing)"),
-        (IMPORT, "Names: [A]", "From is missing; must be a map with Stack, and where they differ Region and Account"),
+        (IMPORT, "Revision: a", f"{NO_FROM}. Names is required without it"),
         (LOOKUP, "Name: a", "TypeName is missing; must be a resource type, as in AWS::S3::Bucket"),
         (LOOKUP, "TypeName: AWS::S3::Bucket", "PhysicalId must be given, or one of Arn, Name and Tags"),
         (

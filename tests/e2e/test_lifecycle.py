@@ -75,7 +75,7 @@ BAD_EXPORTS: list[tuple[str, dict[str, Any], str]] = [
     ("revision no string", {"Revision": ["1"]}, "Revision"),
 ]
 BAD_IMPORTS: list[tuple[str, dict[str, Any], str]] = [
-    ("from missing", {"From": None}, "From"),
+    ("from missing", {"From": None, "Names": None}, "From"),
     ("from without stack", {"From": {"Region": EU}}, "From.Stack"),
     ("from with more", {"From": {"Stack": "x", "Stage": "y"}}, "From.Stage"),
     ("from bad region", {"From": {"Stack": "x", "Region": "EU"}}, "From.Region"),

@@ -10,6 +10,7 @@ import pytest
 from tests.e2e.templates import EU, US, exporting, importing
 from tests.e2e.world import World
 from tests.support.emulator.sam import APPLICATION, REGIONS
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,10 @@ def tend(world: World) -> list[dict[str, Any]]:
     """Have the janitor of the consumer's region go through it: its log lines about the producer, and its counts."""
     invoked = world.aws.invoke("Janitor", {"detail-type": "Scheduled Event"}, US)
     assert not invoked.failed, invoked.result
+    return log(world)
+
+
+def log(world: World) -> list[dict[str, Any]]:
     return [json.loads(line) for line in world.aws.logs(US).splitlines() if line.startswith("{")]
 
 
@@ -58,9 +63,14 @@ def test_what_dead_stacks_left_behind_is_healed_counted_and_reported(world: Worl
     ]
     assert {line["message"] for line in ours} == {"Found and repaired"}
     assert ours[-1]["stacks"] == [gone]
-    counts = [line for line in logged if "RepairsMade" in line]
-    # Where other work is going on, the janitor goes on in another invocation, which counts for itself.
-    assert sum(line["RepairsMade"][0] for line in counts if line["service"] == "strongref") >= 4
+
+    def counted() -> list[dict[str, Any]]:
+        """Where other work is going on, the janitor goes on in another invocation, which counts for itself."""
+        counts = [line for line in log(world) if "RepairsMade" in line]
+        repaired = sum(line["RepairsMade"][0] for line in counts if line["service"] == "strongref")
+        return counts if repaired >= 4 else []
+
+    counts = wait_until(counted, "the counts of four repairs")
     assert all(line["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "StrongRef" for line in counts)
     assert SECRET not in world.aws.logs(US)
 

@@ -52,5 +52,5 @@ def put_up_fence(account: Account, holder: str, *, by: str, until: str, done: bo
 
 def wait_a_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have commands wait for others for what is shown as a second."""
-    monkeypatch.setattr(session, "FENCE_WAIT", 0.3)
+    monkeypatch.setattr(session, "FENCE_WAIT", 1)
     monkeypatch.setattr(session, "_PAUSE", 0.1)
