@@ -129,17 +129,17 @@ def _release_hold(ports: Ports, clock: Clock, hold: HoldStack) -> None:
     keeper = HoldKeeper(ports, clock, hold, OwnStacks(ports.stacks.by_arn, hold.importer), waits_for_producers=False)
     if not keeper.may_exist():
         return
-    keeper = keeper.of_several() or keeper
     ports.lag.settle(clock)  # Then reads show which claims are gone.
-    for scope in scopes_of(keeper.stack, store):
-        keys = map(scope.key, store.under(scope.path("exports"), decrypted=False))
-        tags = {key: each or {} for key, each in read_tags(store, scope, keys).items()}
-        left = {key: split_tags(each)[1] for key, each in tags.items() if hold.claim in each}
-        recorded = RecordedExports.read(store, scope).readable()
-        if left and (recorded.torn or recorded.may_hold(left)):
-            return  # What cannot be read may need the hold.
-        holds |= keeper.needed(recorded.holds(left))
     with keeper.left_to_janitor():
+        keeper = keeper.of_several() or keeper
+        for scope in scopes_of(keeper.stack, store):
+            keys = map(scope.key, store.under(scope.path("exports"), decrypted=False))
+            tags = {key: each or {} for key, each in read_tags(store, scope, keys).items()}
+            left = {key: split_tags(each)[1] for key, each in tags.items() if hold.claim in each}
+            recorded = RecordedExports.read(store, scope).readable()
+            if left and (recorded.torn or recorded.may_hold(left)):
+                return  # What cannot be read may need the hold.
+            holds |= keeper.needed(recorded.holds(left))
         if holds:
             keeper.begin(holds)
         else:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.protocol.hold_keeper import HoldKeeper
+    from strongref.protocol.import_rollback import Tolerance
     from strongref.protocol.ports import Ports, Stacks, Store
     from strongref.protocol.published import ImportingAccount
     from strongref.protocol.time import Clock, Waiting
@@ -125,7 +126,9 @@ class ClaimAttempt:
 
     notice: ClassVar[str] = ""
 
-    def for_rollback(self, store: Store, clock: Clock) -> tuple[list[ClaimAttempt], list[str], list[str]]:
+    def for_rollback(
+        self, store: Store, clock: Clock, _tolerance: Tolerance
+    ) -> tuple[list[ClaimAttempt], list[str], list[str]]:
         """As that of `SeveralProducers`: here, only one producer is asked."""
         return [replace(self, store=store, clock=clock)], [], []
 

@@ -81,6 +81,34 @@ class FoundExports:
         return left
 
 
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What cannot be read or done, and is gone on after: unless another invocation may do better."""
+
+    why: StrongRefError  # how the normal attempt failed
+    is_last: bool  # whether no other invocation can continue
+    failed: list[StrongRefError] = field(default_factory=list)  # what was tolerated in reads
+
+    def tolerated(self, error: StrongRefError) -> StrongRefError:
+        """An error to go on after; raises it if another invocation may do better."""
+        if isinstance(error, UnfinishedError) and not self.is_last:
+            raise error
+        return error
+
+    def read(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+        """What can be read; raises if another invocation may do better."""
+        try:
+            return read()
+        except StrongRefError as error:
+            self.failed.append(self.tolerated(error))
+            return otherwise
+
+    @property
+    def unreadable(self) -> StrongRefError:
+        """Why something cannot be read."""
+        return next((each for each in self.failed if not isinstance(each, UnfinishedError)), self.why)
+
+
 @dataclass(slots=True)
 class _Done:
     values: dict[Key, Value] = field(default_factory=dict)
@@ -117,12 +145,12 @@ def roll_back(
         StrongRefError: what may be there cannot be read at all; if known, why.
     """
     (store, _), claimant = at, attempt.claimant
-    scopes, missing, ambiguous = attempt.for_rollback(*at)
+    scopes, missing, ambiguous = attempt.for_rollback(*at, Tolerance(why, is_last))
     done = _Done(gone=missing)
     for each in scopes:
         values = dict(done.values)  # What is returned has to fit together.
         fitting = replace(claimant, fits=lambda own, values=values: claimant.fits({**values, **own}))  # type: ignore[misc]
-        done.add(_ScopeRollback(replace(each, claimant=fitting), why, strong, is_last).carry_out())
+        done.add(_ScopeRollback(replace(each, claimant=fitting), strong, Tolerance(why, is_last)).carry_out())
     names = [*map(attribute_name, (*sorted(done.problems), *done.too_large)), *done.gone, *ambiguous]
     _note(store, claimant, names)
     if not names:
@@ -145,10 +173,8 @@ def _note(store: Store, claimant: Claimant, names: list[str]) -> None:
 @dataclass(frozen=True, slots=True)
 class _ScopeRollback:
     attempt: ClaimAttempt  # the normal one
-    why: StrongRefError  # how it failed
     strong: bool
-    is_last: bool  # whether no other invocation can continue
-    failed: list[StrongRefError] = field(default_factory=list)  # what was tolerated
+    tolerance: Tolerance
 
     def carry_out(self) -> _Done:
         """What to return, and what is wrong with it; as `roll_back`."""
@@ -162,7 +188,7 @@ class _ScopeRollback:
         too_large = sorted(readable.keys() - values.keys())
         problems: dict[Key, StrongRefError] = {}
         if self.strong:
-            problems |= {key: why for key in values if (why := found.problem(key, producer, self.why))}
+            problems |= {key: why for key in values if (why := found.problem(key, producer, self.tolerance.why))}
             self._tag([key for key in values if not found.is_claimed(key)], found, problems)
             values |= self._verified(values, problems)
         return _Done(values, problems, gone, too_large)
@@ -172,33 +198,35 @@ class _ScopeRollback:
         scope, clock = self.attempt.scope, self._limited(2)
         store, patience = self.attempt.ports.stores(self.attempt.store.region, clock), self.attempt.ports.patience
         waiting = patience.begin(clock, endless=True)
-        while self._tolerant(lambda: live_fence(store, scope, clock)):
+        while self.tolerance.read(lambda: live_fence(store, scope, clock)):
             if not waiting.pause():
-                self._tolerated(WaitInterruptedError(self.why))
+                self.tolerance.tolerated(WaitInterruptedError(self.tolerance.why))
                 return
 
     def _limited(self, part: int) -> Clock:
         """The clock of a step, which takes only a part of the last invocation's time."""
         clock = self.attempt.clock
-        return Until(clock, clock.now() + timedelta(seconds=clock.remaining() / part)) if self.is_last else clock
+        return (
+            Until(clock, clock.now() + timedelta(seconds=clock.remaining() / part)) if self.tolerance.is_last else clock
+        )
 
     def _look(self) -> FoundExports:
         scope, region = self.attempt.scope, self.attempt.store.region
         store = self.attempt.ports.stores(region, self._limited(2))
-        recorded = self._tolerant(lambda: RecordedExports.read(store, scope))
-        parameters = self._tolerant(lambda: store.under(scope.path("exports")))
+        recorded = self.tolerance.read(lambda: RecordedExports.read(store, scope))
+        parameters = self.tolerance.read(lambda: store.under(scope.path("exports")))
         published = recorded.readable(partly=True).values if recorded else {}
         stored = {scope.key(name): each.value for name, each in (parameters or {}).items()}
         if recorded is None or parameters is None:
             selected = select(self.attempt.names, {**stored, **published})
             if not selected or not all(selected.values()):
                 # What cannot be read is not gone.
-                raise next((each for each in self.failed if not isinstance(each, UnfinishedError)), self.why)
+                raise self.tolerance.unreadable
         meant = {key for keys in select(self.attempt.names, stored).values() for key in keys}
         asked = sorted(meant if self.strong else meant - published.keys())
         unread = {PRODUCER_TAG: ""}  # It is there, and may be claimed.
         store = self.attempt.ports.stores(region, self._limited(3))
-        calls = [partial(self._tolerant, partial(store.tags, scope.parameter_name(key)), unread) for key in asked]
+        calls = [partial(self.tolerance.read, partial(store.tags, scope.parameter_name(key)), unread) for key in asked]
         tags = {key: each or {} for key, each in zip(asked, call_all(store, calls), strict=True)}
         claim = self.attempt.claimant.tag if self.strong else {}
         hidden = recorded is None or recorded.torn
@@ -221,7 +249,7 @@ class _ScopeRollback:
             except TooManyTagsError:
                 problems[key] = TooManyClaimsError([key], str(scope.producer))
             except StrongRefError as error:
-                problems.setdefault(key, self._tolerated(error))
+                problems.setdefault(key, self.tolerance.tolerated(error))
 
         call_all(store, [partial(tag, key) for key in keys if PRODUCER_TAG in found.tags.get(key, {})])
 
@@ -235,19 +263,5 @@ class _ScopeRollback:
                 return ClaimAttempt(old.ports, store, clock, claimant, old.scope, keys).claim()
             except StrongRefError as error:
                 named = [key for key in keys if isinstance(error, KeysError) and key in error.keys]
-                problems |= dict.fromkeys(named or keys, self._tolerated(error))
+                problems |= dict.fromkeys(named or keys, self.tolerance.tolerated(error))
         return {}
-
-    def _tolerated(self, error: StrongRefError) -> StrongRefError:
-        """An error to go on after; raises it if another invocation may do better."""
-        if isinstance(error, UnfinishedError) and not self.is_last:
-            raise error
-        return error
-
-    def _tolerant(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-        """What can be read; raises if another invocation may do better."""
-        try:
-            return read()
-        except StrongRefError as error:
-            self.failed.append(self._tolerated(error))
-            return otherwise

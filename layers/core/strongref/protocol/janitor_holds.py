@@ -242,7 +242,8 @@ class HoldTender(Tender):
 
         def needed(at: FencedStore) -> tuple[HoldKeeper, Mapping[str, str]]:
             there = held_exports(self.ports.stores(stack.producer.region, at.clock).under(HOLDS))
-            holds = self._needed(keeper, claim, claimed, first, at.store)
+            begun = [made for each, made in self._begun if each.stack.hash == stack.hash]  # for others of its producers
+            holds = {**(begun[0] if begun else {}), **self._needed(keeper, claim, claimed, first, at.store)}
             return _completed(keeper, holds, there.get(stack.hash, frozenset()))
 
         def work(fenced: FencedStore) -> tuple[HoldStep, HoldKeeper, Mapping[str, str]]:
@@ -264,7 +265,7 @@ class HoldTender(Tender):
             yield self._not_made(keeper, error)
         else:
             if step is not HoldStep.NONE and holds:
-                self._begun.append((right, holds))
+                self._begun = [each for each in self._begun if each[0].stack.hash != stack.hash] + [(right, holds)]
             elif step is not HoldStep.NONE:
                 yield Finding(FindingType.UNHELD, stack.name, (stack.importer,))
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from strongref.contract.fence import Fence
     from strongref.protocol.claims import Claimant
     from strongref.protocol.hold_keeper import HoldKeeper
+    from strongref.protocol.import_rollback import Tolerance
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock, Waiting
 
@@ -122,11 +123,20 @@ class SeveralProducers:
         """Read, hold, claim in each scope, and verify."""
         return patiently(self.ports, self.clock, self._attempt, self._again)
 
-    def for_rollback(self, store: Store, clock: Clock) -> tuple[list[ClaimAttempt], list[str], list[str]]:
+    def for_rollback(
+        self, store: Store, clock: Clock, tolerance: Tolerance
+    ) -> tuple[list[ClaimAttempt], list[str], list[str]]:
         """What to do in a rollback, as far as anything can be read: with the names of no producer, and of several."""
-        recorded = {scope: each.readable(partly=True) for scope, each in self._recorded(store).items()}
-        there = {**self._where(self._stored(store)), **self._published(recorded)}
-        found = sources(self.names, there, self._claimed_before(store, there))
+        recorded = tolerance.read(lambda: self._recorded(store))
+        stored = tolerance.read(lambda: self._where(self._stored(store)))
+        published = self._published({scope: each.readable(partly=True) for scope, each in (recorded or {}).items()})
+        there = {**(stored or {}), **published}
+        claimed = tolerance.read(lambda: self._claimed_before(store, there))
+        if claimed is None:  # What is kept for a claim of this import may be any of them.
+            there = {name: sorted({*there[name], *(stored or {}).get(name, ())}) for name in there}
+        found = sources(self.names, there, claimed or {})
+        if found.missing and (recorded is None or stored is None):
+            raise tolerance.unreadable
         self.others = found.others
         attempts = [
             ClaimAttempt(self.ports, store, clock, self.claimant, scope, names) for scope, names in found.scopes.items()
@@ -182,12 +192,14 @@ class SeveralProducers:
             NotExportedError: a name comes from none.
             SeveralProducersError: one comes from several.
             NewerFormatError: a later version wrote a record.
+            UndecryptableError: one may come from a record that cannot be decrypted.
         """
         recorded = {scope: each.readable() for scope, each in self._recorded(self.store).items()}
         if torn := [scope for scope, each in recorded.items() if each.torn]:
             raise self._changing(*torn)
         published = self._published(recorded)
         found = sources(self.names, published, self._claimed_before(self.store, published))
+        self._check_secure(recorded, found)
         if found.missing or found.ambiguous:
             for scope, fence in self._fences():  # A change that is going on may bring the one, and take the other away.
                 raise TryAgainError(ChangingError(str(scope.producer), str(fence)))
@@ -199,6 +211,15 @@ class SeveralProducers:
             raise TryAgainError(why, without_pause=True)
         self.scopes = list(found.scopes)
         return recorded, found
+
+    def _check_secure(self, recorded: Mapping[ExportScope, RecordedExports], found: NameSources) -> None:
+        """Check that no name may come from what cannot be decrypted, unless it stays with another producer."""
+        if locked := [scope for scope in recorded if recorded[scope].why]:
+            stored, claimed = self._stored(self.store), self._claimed or {}
+            for scope in locked:
+                names = [name for name, keys in select(self.names, stored.get(scope, ())).items() if keys]
+                own = [name for name in names if name in found.scopes.get(scope, ()) or name not in claimed]
+                recorded[scope].check_secure(self.store, scope, [*own, *found.missing])
 
     def _refusal(self, found: NameSources) -> NotExportedError | SeveralProducersError:
         for name, scopes in found.ambiguous.items():
