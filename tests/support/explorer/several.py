@@ -142,7 +142,7 @@ def drop_all(session: Session) -> Response:
 def several(
     label: str, actors: Sequence[Actor], before: Callable[[World], None] = two, dying: str = "", deaths: int = 0
 ) -> Case:
-    return Case(f"several: {label}", actors, before, dying, deaths, last=drop_all, scopes=SCOPES)
+    return Case(label, actors, before, dying, deaths, last=drop_all, scopes=SCOPES)
 
 
 _TAKEN_OVER = [X(NETWORK, "drop"), X(EDGE, "v1", instead_of="drop")]
