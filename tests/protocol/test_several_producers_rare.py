@@ -11,6 +11,7 @@ from strongref.contract.names import ExportScope, Key, Producer, claim_tag
 from strongref.errors import StrongRefError, UndecryptableError
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Patience
+from strongref.refusals import SeveralProducersError
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.states import ImportState, Protection
@@ -18,9 +19,10 @@ from tests.protocol.test_holds import hold_stacks, holding
 from tests.protocol.test_import_rollbacks import AnsweringCloud, deny, roll_back
 from tests.protocol.test_janitor_holds import tend
 from tests.protocol.test_newer_formats import write
-from tests.protocol.test_scenarios import EU, US, exports
+from tests.protocol.test_scenarios import EU, US, exports, imports
 from tests.protocol.test_several_producers import A, B, claims, of_any, publish
 from tests.support.builders import ACCOUNT
+from tests.support.fake_ssm import FakeSsm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,3 +168,71 @@ def test_one_run_of_the_janitor_makes_a_hold_of_several_producers(cloud: Answeri
     assert set(tend(cloud)) == {"unheld"}
     assert holding(cloud) == [FULL]
     assert tend(cloud) == []
+
+
+# -- its deletion ------------------------------------------------------------------------------------------------------
+
+
+def test_a_claim_that_reads_do_not_show_yet_is_released(cloud: AnsweringCloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Delete may follow a Create that has failed a moment ago."""
+    cloud.deploy("web", US, {"Imports": BOTH})
+    with monkeypatch.context() as late:
+        late.setattr(FakeSsm, "list_tags_for_resource", lambda *_, **__: {"TagList": []})
+        cloud.deploy("web", US, {})
+    assert claims(cloud, A, B) == [[], []]
+
+
+def test_two_stacks_of_one_consumer_label_hold_and_release_for_themselves() -> None:
+    cloud = AnsweringCloud()
+    for stack in ("network", "database"):
+        values = {"A": "a1"} if stack == "network" else {"B": "b1"}
+        cloud.deploy(stack, EU, {"Exports": exports(values, Consumer="fleet", Hold=f"{stack}-Exports")})
+    for stack in ("web", "shop"):
+        cloud.deploy(stack, US, {"Imports": BOTH | {"Consumer": "fleet"}})
+    fleet = [each.replace("web/", "fleet/", 1) for each in (A, B)]
+    assert (claims(cloud, *fleet), holding(cloud)) == ([["shop", "web"]] * 2, [FULL, FULL])
+    cloud.clock.sleep(2 * 3600)
+    assert (tend(cloud), tend(cloud, EU)) == ([], [])
+    cloud.delete("web", US)
+    assert (claims(cloud, *fleet), holding(cloud)) == ([["shop"]] * 2, [FULL])
+    cloud.delete("shop", US)
+    assert (claims(cloud, *fleet), holding(cloud)) == ([[]] * 2, [])
+
+
+def test_imports_with_and_without_from_of_one_stack_are_two(cloud: AnsweringCloud) -> None:
+    with_from = imports("A")
+    cloud.deploy("web", US, {"Imports": of_any("A"), "Others": with_from})
+    assert (len(cloud.tags(US, A)), holding(cloud)) == (4, [["network-Exports"]] * 2)
+    cloud.clock.sleep(2 * 3600)
+    assert (tend(cloud), tend(cloud, EU)) == ([], [])
+    cloud.deploy("web", US, {"Others": with_from})
+    assert (claims(cloud, A), holding(cloud)) == ([["web"]], [["network-Exports"]])
+
+
+@pytest.mark.parametrize("to", [imports("A"), of_any("A", Strength="weak"), of_any("A", "B")])
+def test_another_import_under_the_same_id_takes_over(cloud: AnsweringCloud, to: dict[str, object]) -> None:
+    cloud.deploy("web", US, {"Imports": of_any("A")})
+    for properties in (to, of_any("A")):
+        cloud.deploy("web", US, {"Imports": properties})
+    assert (claims(cloud, A, B), holding(cloud)) == ([["web"], []], [["network-Exports"]])
+    cloud.delete("web", US)
+    assert (cloud.values(US), holding(cloud)) == ({}, [])
+
+
+def test_what_a_stack_exports_to_itself_it_does_not_hold(cloud: AnsweringCloud) -> None:
+    own = {"Exports": exports({"W": "w1"}, Consumer="web", Hold="web-Exports"), "Imports": of_any("A", "W")}
+    cloud.deploy("web", US, own)
+    assert (cloud.get("web", US), holding(cloud)) == ({"A": "a1", "W": "w1"}, [["network-Exports"]])
+    cloud.clock.sleep(2 * 3600)
+    assert (tend(cloud), tend(cloud, EU)) == ([], [])
+    cloud.delete("web", US)
+    assert holding(cloud) == []
+
+
+def test_maps_of_two_producers_are_told_apart_as_names(cloud: AnsweringCloud) -> None:
+    publish(cloud, "network", A="a1", **{"Alb": {"Arn": "x"}})
+    publish(cloud, "database", B="b1", **{"Alb": {"Dns": "y"}})
+    with pytest.raises(SeveralProducersError):
+        cloud.deploy("web", US, {"Imports": of_any("Alb")})
+    cloud.deploy("web", US, {"Imports": of_any("Alb.Arn", "Alb.Dns")})
+    assert cloud.get("web", US) == {"Alb.Arn": "x", "Alb.Dns": "y"}

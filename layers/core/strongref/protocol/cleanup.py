@@ -56,16 +56,17 @@ class ClaimRelease:
             self._delete_behind_fences(keys, unless_recorded=False)
 
     def release_below(self, path: str, names: Collection[str] | None) -> list[ExportScope]:
-        """Remove the importer's claims below a path, of which it is asked for every value there that the names mean.
+        """Remove the importer's claims below a path: from all values that the names mean, as reads may be late.
 
-        Returns the scopes in which there were any.
+        Without names, each value there is asked first. Returns the scopes in which there were any.
         """
         store, released = self._store, []
         for scope, there in self._keys_below(path).items():
             keys = sorted({key for keys in select(names, there).values() for key in keys})
-            claimed = [key for key, found in read_tags(store, scope, keys).items() if self.claim in (found or {})]
-            if claimed:
-                self.release(scope, claimed)
+            if names is None:
+                keys = [key for key, found in read_tags(store, scope, keys).items() if self.claim in (found or {})]
+            if keys:
+                self.release(scope, keys)
                 released.append(scope)
         return released
 
