@@ -135,7 +135,7 @@ class Account:
         """Have the stack with this ARN create an Export or an Import."""
         event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
         with waited_for():
-            done = (self._importer if "From" in properties else self._exporter).handle(event, FakeClock())
+            done = (self._importer if properties.keys() & {"From", "Names"} else self._exporter).handle(event, FakeClock())
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
     def ssm(self, region: str) -> Any:

@@ -24,6 +24,15 @@ def test_an_import_without_a_hold_has_a_state_and_a_hold(run: Run, account: Acco
     assert "A held (eu-west-1) current unheld" in " ".join(out.split())
 
 
+def test_what_an_import_without_from_claims_of_two_stacks_is_held(run: Run, account: Account) -> None:
+    for stack, key in (("first", "A"), ("second", "B")):
+        account.stack(stack, EU, exported=f"{stack}-Exports")
+        account.export(stack, EU, US, Consumer="both", Values={key: SECRET}, Hold=f"{stack}-Exports")
+    account.send(account.stack("both", US), "Imports", {"Names": ["A", "B"]})
+    _, out, _ = run("who", "both", "--region", US)
+    assert "A first (eu-west-1) current held B second (eu-west-1) current held" in " ".join(out.split())
+
+
 def test_who_shows_both_directions(run: Run) -> None:
     status, out, _ = run("who", "site", "--region", US)
     assert status == 0
