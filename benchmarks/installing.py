@@ -21,7 +21,6 @@ _RUNTIME = ("boto3", "botocore", "s3transfer", "urllib3", "jmespath", "dateutil"
 """What Lambda's Python has of its own, and what that needs."""
 
 _LAYER = ("aws_lambda_powertools", "crhelper", "typing_extensions.py")
-_INSTALL_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -133,29 +132,12 @@ def _gather(python: Path, folder: Path, parts: list[Path]) -> None:
         shutil.rmtree(new)
 
 
-def node(*, install: bool = True) -> Node | str:
-    """Node with the CDK's packages, or why there is none.
-
-    Args:
-        install: whether to fetch the packages if they are not there; it takes a while, and 400 MB.
-    """
-    path, npm = shutil.which("node"), shutil.which("npm")
+def node() -> Node | str:
+    """Node with the CDK's packages, or why there is none."""
+    path = shutil.which("node")
     if not path:
         return "there is no node on this machine"
+    if not (BUILD / "cdk.installed").exists():
+        return "make setup has not installed the CDK's packages"
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
-    found = Node(version.removeprefix("v"), path, BUILD / "bench-cdk")
-    lock = (CDK / "package-lock.json").read_bytes()
-    done = found.folder / "installed.json"
-    if done.exists() and done.read_bytes() == lock:
-        return found
-    if not install or not npm:
-        return "the CDK's npm packages are not installed"
-    found.folder.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(CDK / name, found.folder / name)
-    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    for _ in range(2):  # a download may fail once
-        if subprocess.run(command, cwd=found.folder, check=False, timeout=_INSTALL_SECONDS).returncode == 0:  # noqa: S603
-            done.write_bytes(lock)
-            return found
-    return "the CDK's npm packages could not be installed"
+    return Node(version.removeprefix("v"), path, BUILD / "cdk")

@@ -88,7 +88,7 @@ class Agreement:
         if _events(aws, stack, region) == before:
             return  # there was nothing to update
         if report and (
-            any(each.exports or each.imports for each in report.all_stacks) or report.verdict is Verdict.UNKNOWN
+            any(each.exports or each.imports for each in report.all_stacks) or report.verdict is not Verdict.ACCEPTED
         ):
             self.reports.append(report)
             with self.counts.open("a") as file:
@@ -103,15 +103,16 @@ def compare(report: StackReport, aws: Aws, stack: str, region: str) -> None:
     predicted = f"{stack} was predicted as {report}, and its events say: {reasons}"
     if report.verdict is Verdict.REFUSED:
         assert refused, predicted
-        if any(each.verdict is Verdict.REFUSED for each in report.findings):
-            assert any(text in reasons for text in (*_BY_CLOUDFORMATION, *_BY_TEMPLATE)), predicted
+        by_stack = any(each.verdict is Verdict.REFUSED for each in report.findings)
+        if by_stack and any(text in reasons for text in (*_BY_CLOUDFORMATION, *_BY_TEMPLATE)):
             return
         certain = [
             each.reasons[0]
             for each in report.resources
             if each.verdict is Verdict.REFUSED and len(each.reasons) == 1 and "Fn::GetAtt" not in each.reasons[0]
         ]
-        assert not certain or any(text in reasons for text in certain), predicted
+        is_certain = by_stack or certain  # What comes first ends the operation: a resource, or the stack's outputs.
+        assert not is_certain or any(text in reasons for text in certain), predicted
     elif report.verdict is not Verdict.UNKNOWN:
         assert not refused or any(each.verdict is Verdict.LOST for each in report.findings), predicted
 

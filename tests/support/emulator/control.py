@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import Request, urlopen
 
+from tests.support.node import NODE, PACKAGES
 from tests.support.waiting import GIVE_UP_SECONDS, wait_until
 
 if TYPE_CHECKING:
@@ -71,6 +72,16 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """What Parameter Store has."""
+
+    region: str
+    name: str
+    value: str
+    tags: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Emulator:
     """A running emulator.
 
@@ -100,7 +111,8 @@ class Emulator:
         folder = Path(tempfile.mkdtemp(prefix="strongref-emulator-"))
         port = _free_port()
         environment = {
-            "PATH": os.environ["PATH"],
+            "PATH": os.pathsep.join([str(NODE.parent), os.environ["PATH"]]),
+            "NODE_PATH": str(PACKAGES),  # As Lambda, whose functions have the SDK.
             "HOME": str(folder),
             "TMPDIR": str(folder),
             "AUTH": "true",
@@ -238,6 +250,10 @@ class Emulator:
             yield
         finally:
             self._ask(f"/_strongref/at-rest/{_encoded(stack_id, logical_id)}", "POST")
+
+    def parameters(self, account: str, part: str) -> list[Parameter]:
+        """The parameters whose names have a part: all of an account at one moment, in all regions."""
+        return [Parameter(**each) for each in self._ask(f"/_strongref/parameters/{account}/{part}")]
 
     def _ask(self, path: str, method: str = "GET") -> Any:
         with urlopen(Request(self.url + path, method=method), timeout=_ASK_SECONDS) as response:  # noqa: S310

@@ -41,6 +41,7 @@ from tests.support.emulator import (  # noqa: E402
     exports,
     iam,
     late,
+    layers,
     macros,
     naming,
     nested,
@@ -71,6 +72,7 @@ _ROUTES: dict[str, Callable[..., object]] = {
     "quotas": throttle.limit,
     "throttled": throttle.throttled,
     "lag": late.lag,
+    "parameters": ssm_guard.parameters,
     "in-progress": lambda given: custom_resources.show(*json.loads(b64decode(given))),
     "at-rest": lambda given: custom_resources.hide(*json.loads(b64decode(given))),
 }
@@ -161,6 +163,7 @@ def main(port: int) -> None:
         stack_permissions,
         naming,
         attributes,
+        layers,
     ):
         part.install()
     hypercorn_compat.install()

@@ -1,4 +1,7 @@
-"""Parameter Store's limits, which the emulator does not know: checked after IAM, before a request is served."""
+"""Parameter Store's limits, which the emulator does not know: checked after IAM, before a request is served.
+
+And all that it has at one moment, for tests that look at it all the time.
+"""
 
 from __future__ import annotations
 
@@ -53,3 +56,17 @@ def tier(request: dict[str, Any]) -> str:
     found = stored(request["Name"])
     large = len(request["Value"].encode()) > STANDARD_BYTES
     return "Advanced" if large or (found and found.tier == "Advanced") else "Standard"
+
+
+def parameters(account: str, part: str) -> list[dict[str, Any]]:
+    """An account's parameters in all regions whose names have a part, with their tags, for JSON."""
+    return [
+        {
+            "region": region,
+            "name": name,
+            "value": found["Value"],
+            "tags": dict(ssm._tags.get_scoped(account, region, found["ARN"]) or {}),
+        }
+        for (owner, region, name), found in list(ssm._parameters._data.items())
+        if owner == account and part in name
+    ]
