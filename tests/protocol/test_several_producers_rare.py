@@ -230,8 +230,8 @@ def test_what_a_stack_exports_to_itself_it_does_not_hold(cloud: AnsweringCloud) 
 
 
 def test_maps_of_two_producers_are_told_apart_as_names(cloud: AnsweringCloud) -> None:
-    publish(cloud, "network", A="a1", **{"Alb": {"Arn": "x"}})
-    publish(cloud, "database", B="b1", **{"Alb": {"Dns": "y"}})
+    for stack, values in (("network", {"Arn": "x"}), ("database", {"Dns": "y"})):
+        cloud.deploy(stack, EU, {"Exports": exports({"Alb": values}, Hold=f"{stack}-Exports")})
     with pytest.raises(SeveralProducersError):
         cloud.deploy("web", US, {"Imports": of_any("Alb")})
     cloud.deploy("web", US, {"Imports": of_any("Alb.Arn", "Alb.Dns")})

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from strongref.protocol.hold_keeper import HoldKeeper
-    from strongref.protocol.import_rollback import Tolerance
     from strongref.protocol.ports import Ports, Stacks, Store
     from strongref.protocol.published import ImportingAccount
     from strongref.protocol.time import Clock, Waiting
+    from strongref.protocol.tolerance import Tolerance
 
 T = TypeVar("T")
 

@@ -10,18 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from strongref.contract.names import PRODUCER_TAG, Key, claim_tag
 from strongref.contract.response import as_json
 from strongref.contract.unclaimed import Unclaimed
 from strongref.contract.values import ParameterType, Value, select
-from strongref.errors import StrongRefError, TooManyTagsError, UnfinishedError, WaitInterruptedError
+from strongref.errors import StrongRefError, TooManyTagsError, WaitInterruptedError
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.fences import live_fence
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
 from strongref.protocol.time import Until
+from strongref.protocol.tolerance import Tolerance
 from strongref.refusals import KeysError, PartlyImportedError, TooManyClaimsError, UnsettledError
 from strongref.text import attribute_name, brief
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from strongref.protocol.ports import Store
     from strongref.protocol.several_producers import SeveralProducers
     from strongref.protocol.time import Clock
-
-T = TypeVar("T")
 
 _REASON = {Key("reason"): Value(ParameterType.STRING, " " * 500)}
 """As large as what the stack's events say about values that were left out."""
@@ -79,34 +78,6 @@ class FoundExports:
                 break
             del left[key]
         return left
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """What cannot be read or done, and is gone on after: unless another invocation may do better."""
-
-    why: StrongRefError  # how the normal attempt failed
-    is_last: bool  # whether no other invocation can continue
-    failed: list[StrongRefError] = field(default_factory=list)  # what was tolerated in reads
-
-    def tolerated(self, error: StrongRefError) -> StrongRefError:
-        """An error to go on after; raises it if another invocation may do better."""
-        if isinstance(error, UnfinishedError) and not self.is_last:
-            raise error
-        return error
-
-    def read(self, read: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-        """What can be read; raises if another invocation may do better."""
-        try:
-            return read()
-        except StrongRefError as error:
-            self.failed.append(self.tolerated(error))
-            return otherwise
-
-    @property
-    def unreadable(self) -> StrongRefError:
-        """Why something cannot be read."""
-        return next((each for each in self.failed if not isinstance(each, UnfinishedError)), self.why)
 
 
 @dataclass(slots=True)

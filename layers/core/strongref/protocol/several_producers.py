@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from strongref.contract.fence import Fence
     from strongref.protocol.claims import Claimant
     from strongref.protocol.hold_keeper import HoldKeeper
-    from strongref.protocol.import_rollback import Tolerance
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock, Waiting
+    from strongref.protocol.tolerance import Tolerance
 
 Scopes = dict[str, list[ExportScope]]
 """By name, the scopes in which there is something that it means."""
