@@ -1,17 +1,16 @@
 """The page about moving to strongref: its steps in their order, with what there is before and after each.
 
-The emulator reads `Fn::GetStackOutput` within a region only, so that line is replaced by what it would give. It runs
-no code of the CDK's: the functions of its templates are replaced by ones that make the same calls.
+The emulator reads `Fn::GetStackOutput` within a region only, so that line is replaced by what it would give.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.e2e.cdk_stacks import upload
 from tests.e2e.reader import Reader, reading
 from tests.e2e.templates import EU, US
 from tests.support.documents import blocks, example, load, rows
@@ -31,38 +30,6 @@ OLD = "photos-BucketArn"
 EXPORTED = f", Export: {{Name: {OLD}}}"
 BOOTSTRAPPED = "/cdk-bootstrap/hnb659fds/version"
 """What `cdk bootstrap` leaves in a region, and a stack of the CDK asks for."""
-
-FUNCTIONS = """
-import json, urllib.request
-import boto3
-
-def handler(event, context):
-    given, old = ({**each.get("WriterProps", {}), **each.get("ReaderProps", {})} for each in
-                  (event["ResourceProperties"], event.get("OldResourceProperties", {})))
-    ssm = boto3.client("ssm", region_name=given["region"])
-    gone = event["RequestType"] == "Delete"
-    if "exports" in given:
-        there = {} if gone else given["exports"]
-        were = given["exports"] if gone else old.get("exports", {})
-        if names := sorted(set(were) - set(there)):
-            ssm.delete_parameters(Names=names)
-        for name in sorted(set(there) - set(were)):
-            ssm.put_parameter(Name=name, Value=there[name], Type="String", Overwrite=True)
-    else:
-        key = "aws-cdk:strong-ref:" + given["prefix"]
-        for name in given["imports"]:
-            if gone:
-                ssm.remove_tags_from_resource(ResourceType="Parameter", ResourceId=name, TagKeys=[key])
-            else:
-                tags = [{"Key": key, "Value": "true"}]
-                ssm.add_tags_to_resource(ResourceType="Parameter", ResourceId=name, Tags=tags)
-    same = {name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")}
-    body = {**same, "Status": "SUCCESS", "PhysicalResourceId": same["LogicalResourceId"]}
-    body["Data"] = given.get("imports", {})
-    request = urllib.request.Request(event["ResponseURL"], json.dumps(body).encode(), method="PUT")
-    urllib.request.urlopen(request)
-"""
-"""What cross-region-ssm-writer-handler and cross-region-ssm-reader-handler of aws-cdk-lib 2.275.0 do, in Python."""
 
 
 @pytest.mark.story
@@ -164,13 +131,10 @@ def _from_another_account(reader: Reader) -> None:
 
 def _from_the_cdk(reader: Reader) -> None:
     aws, app = reader.aws, reader.checkout / "examples/moving/app.py"
-    step_2 = app.read_text()
+    line = app.read_text()
     (shown,) = [block.text for block in blocks("python") if block.page.name == "moving.md"]
-    assert f"\n{shown}\n" in step_2
-    step_1 = re.sub(r"# Step 2\n(.+\n)+", "", step_2).replace("certificate=imported,", "certificate=certificate,")
-    before = re.sub(r"\nexport_certificate\(.*\n", "", step_1)
-    step_3 = step_2.replace(", cross_region_references=True", "")
-    assert len({before, step_1, step_2, step_3}) == 4
+    assert f"\n{shown}\n" in line
+    without_writers = line.replace(shown, f'{shown}        each.add_metadata("StrongRef", {{"Writers": "remove"}})\n')
     for region in (EU, US):
         aws.client("ssm", region).put_parameter(Name=BOOTSTRAPPED, Value="29", Type="String")
 
@@ -178,43 +142,35 @@ def _from_the_cdk(reader: Reader) -> None:
         app.write_text(program)
         done = reader.shell(f"CDK_DEFAULT_ACCOUNT={aws.account} CDK_OUTDIR=cdk.out JSII_NODE={NODE} python {app}")
         assert done.returncode == 0, done.stderr
+        upload(aws, reader.checkout / "cdk.out")
         found = (reader.checkout / "cdk.out").glob("*.template.json")
-        return {path.name.partition(".")[0]: _with_our_functions(json.loads(path.read_text())) for path in found}
+        return {path.name.partition(".")[0]: json.loads(path.read_text()) for path in found}
 
-    def deploy(name: str, templates: dict[str, Any], status: str = "UPDATE_COMPLETE") -> None:
-        aws.deploy(name, templates[name], {"certificate": US, "site": EU}[name], status)
+    def deploy(program: str, status: str) -> None:
+        templates = synthesize(program)
+        for name, region in {"certificate": US, "site": EU}.items():
+            aws.deploy(name, templates[name], region, status)
 
-    templates = synthesize(before)
-    for name in ("certificate", "site"):
-        deploy(name, templates, "CREATE_COMPLETE")
+    deploy(line.replace(shown, ""), "CREATE_COMPLETE")
     ((path, value),) = aws.values(EU, "/cdk/exports/").items()
-    assert value == aws.physical_ids("certificate", US)["Certificate4E7ABB08"]
+    assert value == aws.physical_ids("certificate", US)["Certificate4E7ABB08"] == _used(aws)
     assert "aws-cdk:strong-ref:site" in aws.tags(EU, path)
-    assert _used(aws) == value
     distribution = _distribution(aws)
 
-    deploy("certificate", synthesize(step_1))
-    templates = synthesize(step_2)
-    deploy("site", templates)
-    assert _used(aws) == value
-    assert _distribution(aws) == distribution
-    assert "CrossRegionExportReader" not in json.dumps(templates["site"])
+    deploy(line, "UPDATE_COMPLETE")
     assert "aws-cdk:strong-ref:site" not in aws.tags(EU, path)
-    templates = synthesize(step_3)
-    shown = reader.run("strongref who certificate")
+    (verify,) = [block.text for block in reader.left if block.text.startswith("strongref check --stack certificate")]
+    shown = reader.run("strongref check --stack certificate")
     assert "accepted" in shown
-    assert "Site.CertificateArn  eu-west-1  site" in shown
-    deploy("certificate", templates)
+    assert f"{path.rpartition('/')[2]}  eu-west-1  site" in shown
+    templates = synthesize(line.replace('domain_name="www', 'domain_name="new'))
+    refused = reader.shell(verify)
+    assert (refused.returncode, "refused" in refused.stdout) == (1, True), refused.stdout
+    aws.deploy("certificate", templates["certificate"], US, "UPDATE_ROLLBACK_COMPLETE")
+
+    deploy(without_writers, "UPDATE_COMPLETE")
     assert aws.values(EU, "/cdk/exports/") == {}
-    assert _used(aws) == value
-
-
-def _with_our_functions(template: dict[str, Any]) -> dict[str, Any]:
-    for resource in template["Resources"].values():
-        if resource["Type"] == "AWS::Lambda::Function":
-            ours = {"Code": {"ZipFile": FUNCTIONS}, "Handler": "index.handler", "Runtime": "python3.13"}
-            resource["Properties"].update(ours)
-    return template
+    assert (_used(aws), _distribution(aws)) == (value, distribution)
 
 
 def _distribution(aws: Aws) -> str:
