@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from strongref.macro.template import MACRO
 from tests.cfn_lint.linting import TEMPLATES, documented, lint
 from tests.support.documents import load
+from tests.support.macro import cdk_name, get, reader, template
 
 HERE = "  # here"
 
@@ -106,6 +109,13 @@ def test_a_typo_is_found_at_its_line(members: str, rule: str, text: str) -> None
     found = lint(whole)
     assert [each for each in found if each.line == line and each.rule == rule and text in each.text], found
     assert {each.line for each in found} == {line}
+
+
+def test_a_template_of_the_cdk_lints_clean() -> None:
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": get("Reader", cdk_name("A"))}}
+    queue = {"Type": "AWS::SQS::Queue", "DependsOn": "Reader"}
+    given = template(Reader=reader([cdk_name("A")]), Topic=topic, Queue=queue)
+    assert lint(json.dumps({"Transform": "StrongRef", **given})) == []
 
 
 def test_after_a_problem_of_the_macro_other_rules_find_nothing() -> None:

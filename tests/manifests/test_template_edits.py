@@ -13,7 +13,7 @@ from strongref.macro.transform import Settings, plan
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text.template_edits import changed
 from strongref_manifests.text.templates import content, read
-from tests.support.macro import IMPORTS
+from tests.support.macro import IMPORTS, cdk_name, get, reader, ref, resource, template, writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -517,3 +517,70 @@ def test_json_stays_as_it_is_written_around_what_changes() -> None:
     output = f'{{"Value": {{"Fn::GetAtt": ["Exports44136fa3", "Hold"]}}, "Export": {name}}}'
     assert result.endswith(f'  }}, "Outputs": {{"Exports44136fa3Hold": {output}}}\n}}\n')
     assert '"K": [\n              5.10\n' in result
+
+
+NEXT_TO_EACH_OTHER = """\
+Resources:
+  # Made by the CDK.
+  Reader:
+    Type: Custom::CrossRegionExportReader
+    Properties:
+      ServiceToken: !GetAtt Function.Arn
+      ReaderProps: {region: eu-west-1, prefix: Site, imports: {/cdk/exports/Site/A: x, /cdk/exports/Site/B: y}}
+  Role: {Type: AWS::IAM::Role} # of the function
+  Function:
+    Type: AWS::Lambda::Function
+    Properties: {Role: !GetAtt Role.Arn}
+  Writer:
+    Type: Custom::CrossRegionExportWriter
+    Properties:
+      WriterProps:
+        region: us-east-1
+        # Of the shop.
+        exports: {/cdk/exports/Shop/C: !GetAtt Reader./cdk/exports/Site/A}
+"""
+
+
+def test_what_stands_next_to_each_other_is_taken_out_and_inner_keys_are_added_first() -> None:
+    imported = "Imports2fb6f13b"
+    result = text_of(NEXT_TO_EACH_OTHER)
+    assert result.startswith(f"""\
+Resources:
+  # Made by the CDK.
+  # of the function
+  Writer:
+    Type: Custom::CrossRegionExportWriter
+    Properties:
+      WriterProps:
+        region: us-east-1
+        # Of the shop.
+        exports: {{/cdk/exports/Shop/C: !GetAtt {imported}.A}}
+    DependsOn: [ExportsShop51983f8d]
+  ExportsShop51983f8d:
+    Type: Custom::CrossRegionExport
+""")
+    assert f"      Values: {{C: !GetAtt {imported}.A}}\n  {imported}:\n" in result
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_all_that_is_in_a_map_of_json_is_taken_out(indent: int | None) -> None:
+    given = content(NEXT_TO_EACH_OTHER)
+    assert isinstance(given, dict)
+    del given["Resources"]["Writer"]
+    result = text_of(json.dumps(given, indent=indent))
+    assert [*json.loads(result)["Resources"]] == ["Imports2fb6f13b"]
+    assert result.startswith('{"Resources": {"Imports' if indent is None else '{\n  "Resources": {\n    "Imports')
+
+
+@pytest.mark.parametrize(
+    "name", ["/cdk/exports/Shop/B", f"/cdk/exports/Shop/CurrentVersion{'A' * 8}{'a' * 32}{'A' * 8}"]
+)
+def test_within_what_is_replaced_or_taken_out_nothing_else_is_edited(name: str) -> None:
+    read_ = get("Reader", cdk_name("A"))
+    given = template(
+        Reader=reader([cdk_name("A")]),
+        Writer=writer({cdk_name("C"): "c", name: "b", cdk_name("D"): read_}),
+        Vpc=resource({"ARef": ref("A", stack=read_)}, Exports={"Values": {"Own": read_}}),
+    )
+    given["Metadata"] = {"StrongRef": {"Writers": "remove"}}
+    assert content(text_of(json.dumps(given)), is_json=True) == plan(given, Settings()).apply(given)

@@ -74,7 +74,7 @@ def cdk_name(key: str, consumer: str = "Site") -> str:
     return f"/cdk/exports/{consumer}/{key}"
 
 
-def writer(exports: Template, region: str = "eu-west-1", **more: Node) -> Template:
+def writer(exports: Template, region: Node = "eu-west-1", **more: Node) -> Template:
     """As the CDK writes it, by names; the function of its provider is `WriterFunction`."""
     properties = {"ServiceToken": get("WriterFunction", "Arn"), "WriterProps": {"region": region, "exports": exports}}
     return {"Type": WRITER, "Properties": properties, **more}

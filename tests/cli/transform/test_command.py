@@ -13,7 +13,7 @@ import strongref_cli as cli
 from strongref.macro.transform import Settings, plan
 from strongref_manifests.text.template_edits import changed
 from strongref_manifests.text.templates import read
-from tests.support.macro import imports
+from tests.support.macro import cdk_name, imports, reader, template, writer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -366,3 +366,16 @@ def test_the_help_names_the_macro(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["transform", "--help"])
     assert re.search("macro\\s+StrongRef", capsys.readouterr().out)
+
+
+VERSION = "/cdk/exports/Site/FCurrentVersion58B8A55D7749ed525f29a5cb49be4da2f7c731104A799A6C"
+
+
+def test_what_is_left_to_the_cdk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = template(Reader=reader([cdk_name("A"), VERSION]), Writer=writer({VERSION: "a"}))
+    (tmp_path / "t.json").write_text(json.dumps(given))
+    assert cli.main(["transform", str(tmp_path / "t.json"), "--check"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "strongref: 0 references, 1 Import, 0 Exports",
+        f"strongref: left to the CDK, since each deployment renames Lambda versions: {VERSION}",
+    ]

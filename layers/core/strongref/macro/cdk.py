@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.contract.properties import Property, Table, choice, parse_region
-from strongref.contract.requests import EXPORT_PROPERTIES, EXPORT_TYPE, OnChange
+from strongref.contract.requests import EXPORT_PROPERTIES, OnChange
 from strongref.errors import BadRequestError
 from strongref.macro import errors
 from strongref.macro.conditions import ALWAYS
@@ -27,7 +27,7 @@ from strongref.macro.imports import parse_value_bytes
 from strongref.macro.references import TemplateReference, as_sent
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
 from strongref.macro.template import MACRO, RESOURCES, SharedProperties, described, is_function, value_at
-from strongref.macro.uses import DEPENDS_ON
+from strongref.macro.uses import depends_on
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
@@ -181,7 +181,8 @@ def _found(template: Template, kind: str, names: tuple[str, str]) -> tuple[list[
         problems += [wrong] if wrong else [_wrong_name((*path, name)) for name in values if not _NAME.fullmatch(name)]
         if not wrong:
             condition = resource.get("Condition")
-            found.append(CdkResource(logical_id, condition, region, path, values))
+            named = condition if isinstance(condition, str) else None
+            found.append(CdkResource(logical_id, named, region, path, values))
     return found, problems
 
 
@@ -199,9 +200,6 @@ def _problem(path: Path, parse: Callable[[str, object], object], given: Node) ->
 
 
 def _is_transformed(template: Template, writer: CdkResource) -> bool:
-    """Whether the template has the Exports of a Writer already, and the Writer depends on them."""
-    resources = template[RESOURCES]
-    needed = {export_id(part.target) for part in writer.exported(OnChange.REFUSE)}
-    exporting = {each for each in needed if value_at(resources, each, "Type") == EXPORT_TYPE}
-    given = resources[writer.logical_id].get(DEPENDS_ON, [])
-    return needed == exporting and needed <= {*([given] if isinstance(given, str) else given)}
+    """Whether a Writer depends on its Exports already, as no Writer of the CDK does."""
+    exports = {export_id(part.target) for part in writer.exported(OnChange.REFUSE)}
+    return bool(exports) and exports <= {*depends_on(template[RESOURCES][writer.logical_id])}

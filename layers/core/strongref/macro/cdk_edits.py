@@ -11,7 +11,7 @@ from strongref.macro.errors import ReplacedResourceError, TemplateError
 from strongref.macro.exports import export_id
 from strongref.macro.loops import SUB
 from strongref.macro.template import GET_ATT, RESOURCES, Node, Template, value_at
-from strongref.macro.uses import DEPENDS_ON, ResourceUse, get_att, uses
+from strongref.macro.uses import DEPENDS_ON, ResourceUse, depends_on, get_att, uses
 
 if TYPE_CHECKING:
     from strongref.macro.cdk import CdkReferences
@@ -64,7 +64,7 @@ def cdk_edits(
     reads, problems = _reads([use for use in used if not _is_in(removed, use)], attributes, replaced)
     orders = list(_orders(template[RESOURCES], removed, _made(found, served)))
     removals: list[Path] = [(RESOURCES, each) for each in template[RESOURCES] if each in removed]
-    removals += [(*each.path, name) for each in moving if each.left for name in each.moved]
+    removals += [(*each.path, name) for each in moving for name in each.moved]
     edits = TemplateEdits(
         replacements=(*reads, *(each for each in orders if isinstance(each, Replacement))),
         removals=tuple(removals),
@@ -108,11 +108,8 @@ def _reads(
 def _hint(use: ResourceUse) -> str:
     if use.path[0] not in _WITH_ATTRIBUTES:
         return "CloudFormation reads this before resources have attributes, so remove it"
-    return (
-        "use one of Fn::Sub's variables for it"
-        if use.how == SUB
-        else "remove it, or use one of its values with Fn::GetAtt"
-    )
+    in_text = "use one of Fn::Sub's variables for it"
+    return in_text if use.how == SUB else "remove it, or use one of its values with Fn::GetAtt"
 
 
 def _made(found: CdkReferences, served: Mapping[ImportPlaceholder, str]) -> dict[str, list[str]]:
@@ -123,7 +120,7 @@ def _made(found: CdkReferences, served: Mapping[ImportPlaceholder, str]) -> dict
 
 
 def _orders(
-    resources: Mapping[str, Node], removed: Collection[str], made: Mapping[str, list[str]]
+    resources: Mapping[str, Node], removed: frozenset[str], made: Mapping[str, list[str]]
 ) -> Iterator[Replacement | Addition]:
     """Each `DependsOn` that changes.
 
@@ -131,14 +128,11 @@ def _orders(
     Imports, which claim before it lets go. What follows one that is removed follows those.
     """
     for logical_id, resource in resources.items():
-        given = value_at(resource, DEPENDS_ON) or []
-        listed = given if isinstance(given, list) else [given]
-        others = [new for each in listed for new in (made.get(each, []) if each in removed else [each])]
-        wanted = list(dict.fromkeys([*others, *made.get(logical_id, [])]))
-        path: Path = (RESOURCES, logical_id)
-        if logical_id in removed or wanted == listed:
+        given = depends_on(resource)
+        added = made.get(logical_id, [])
+        if logical_id in removed or not (added or removed.intersection(given)):
             continue
-        if DEPENDS_ON in resource:
-            yield Replacement((*path, DEPENDS_ON), wanted)
-        else:
-            yield Addition(path, DEPENDS_ON, wanted)
+        others = [new for each in given for new in (made[each] if each in removed else [each])]
+        wanted = list(dict.fromkeys([*others, *added]))
+        path: Path = (RESOURCES, logical_id)
+        yield Replacement((*path, DEPENDS_ON), wanted) if given else Addition(path, DEPENDS_ON, wanted)

@@ -47,15 +47,17 @@ class TemplateEdits:
 
     def with_more(self, others: TemplateEdits) -> TemplateEdits:
         """These edits and others, without those within something that is replaced or removed."""
-        gone = {*(each.path for each in self.replacements), *self.removals, *others.removals}
+        removed = {*self.removals, *others.removals}
+        gone = removed | {each.path for each in self.replacements}
 
-        def is_left(path: Path) -> bool:
-            return not any(path[:end] in gone for end in range(len(path)))
+        def is_inside(path: Path) -> bool:
+            return any(path[:end] in gone for end in range(len(path)))
 
+        values = [each for each in others.replacements if each.path not in removed and not is_inside(each.path)]
         return TemplateEdits(
             (*self.renamings, *others.renamings),
-            (*self.replacements, *(each for each in others.replacements if is_left(each.path))),
-            (*self.removals, *(path for path in others.removals if is_left(path))),
+            (*self.replacements, *values),
+            (*self.removals, *(path for path in others.removals if not is_inside(path))),
             (*self.additions, *others.additions),
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from strongref.macro.loops import SUB
-from strongref.macro.template import GET_ATT, Node, Path, Template, entries_in, is_function
+from strongref.macro.template import GET_ATT, Node, Path, Template, entries_in, is_function, value_at
 
 DEPENDS_ON = "DependsOn"
 
@@ -32,6 +32,12 @@ def get_att(node: Node) -> tuple[str, str] | None:
     return None
 
 
+def depends_on(resource: Node) -> list[str]:
+    """What a resource depends on explicitly: one logical ID, or a list of them."""
+    given = value_at(resource, DEPENDS_ON) or []
+    return [str(each) for each in given] if isinstance(given, list) else [str(given)]
+
+
 def uses(template: Template) -> Iterator[ResourceUse]:
     """Every use of a resource, in the order of the template; parameters look the same."""
     for path, node in entries_in(template):
@@ -46,5 +52,5 @@ def uses(template: Template) -> Iterator[ResourceUse]:
                 if name not in own:
                     yield ResourceUse(path, SUB, name, attribute)
         elif path[-1] == DEPENDS_ON and "Properties" not in path:
-            for name in node if isinstance(node, list) else [node]:
-                yield ResourceUse(path, DEPENDS_ON, str(name))
+            for name in depends_on({DEPENDS_ON: node}):
+                yield ResourceUse(path, DEPENDS_ON, name)
