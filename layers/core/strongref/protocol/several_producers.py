@@ -147,19 +147,18 @@ class SeveralProducers:
         return self.claimant.outlasts_fences and waiting.is_over and bool(self._fences())
 
     def _read(self) -> Mapping[Key, Value]:
-        recorded, found = self._look()
-        values = {
-            key: recorded[scope].values[key] for scope, keys in self._keys(recorded, found).items() for key in keys
-        }
+        return self._fitting(*self._look())
+
+    def _fitting(self, recorded: Mapping[ExportScope, RecordedExports], found: NameSources) -> dict[Key, Value]:
+        """The recorded values; raises if they do not fit into one response."""
+        keys = self._keys(recorded, found)
+        values = {key: recorded[scope].values[key] for scope in keys for key in keys[scope]}
         self.claimant.fits(values)
         return values
 
     def _attempt(self) -> Mapping[Key, Value]:
         recorded, found = self._look()
-        values = {
-            key: recorded[scope].values[key] for scope, keys in self._keys(recorded, found).items() for key in keys
-        }
-        self.claimant.fits(values)
+        values = self._fitting(recorded, found)
         self._hold(self._needed(recorded, found), found.scopes)
         claimed: dict[Key, Value] = {}
         self._former += self._attempts
