@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BUILD := .build
 BIN := $(BUILD)/venv-dev/bin
-SETUP := $(foreach name,project emulator sam cdk,$(BUILD)/$(name).installed)
+TOOLS := $(foreach name,project emulator sam,$(BUILD)/$(name).installed)
 TEMPLATES := template.yaml src/strongref_cli/install/trust.yaml $(wildcard examples/*/*.yaml tests/*/templates/*.yaml tests/*/templates/*/*.yaml)
 # What runs in Lambda: the layer, by folder.
 QUICK := $(addprefix tests/,contract protocol aws lookup macro runtime test_architecture.py test_guards.py test_handlers.py)
@@ -23,7 +23,7 @@ export SAM_CLI_TELEMETRY := 0
 # What Python and pytest have compiled is kept, so that only the first run takes the time for it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup quick test unit e2e deep largest fuzz bench lint guards mutants docs peers check demo emulator emulator-stop texts pictures release lock clean
+.PHONY: help setup tools quick test unit e2e deep largest fuzz bench lint guards mutants docs peers check demo emulator emulator-stop texts pictures release lock clean
 .DELETE_ON_ERROR:
 
 # What `make help` and CONTRIBUTING.md say of a target stands behind `##` in its line: what it does, and how long that takes
@@ -34,7 +34,11 @@ help:
 
 # Three environments of Python, because the emulator and sam each pin versions that conflict with the others. Installed in parallel.
 setup: ## Installs the tools; every other command does this first|90 s
-	@$(MAKE) -s -j3 $(SETUP)
+	@$(MAKE) -s -j3 $(TOOLS) $(BUILD)/cdk.installed
+
+# For those who only want to see it run.
+tools:
+	@$(MAKE) -s -j3 $(TOOLS)
 
 $(BUILD)/%.installed: requirements/%.txt
 	@mkdir -p $(BUILD)
@@ -119,11 +123,11 @@ mutants: setup ## Removes each condition of the protocol, and checks that a test
 
 check: lint docs unit e2e guards ## Everything that a change must pass|16 min
 
-demo: setup ## Deploys an example into a local emulator|40 s
+demo: tools ## Deploys an example into a local emulator|40 s
 	@$(BIN)/python -m examples.demo
 
 # It runs in the background until make emulator-stop, or make clean.
-emulator: setup ## Starts a local emulator for you to use, until `make emulator-stop`|5 s
+emulator: tools ## Starts a local emulator for you to use, until `make emulator-stop`|5 s
 	@$(BIN)/python -m examples.emulator start $(BUILD)
 
 emulator-stop:

@@ -58,7 +58,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     emulator = Path(executable("STRONGREF_EMULATOR_PYTHON", ".build/venv-emulator/bin/python"))
     for name, program in (("dev", Path(sys.executable)), ("sam", sam), ("emulator", emulator)):
         _made(folder / f".build/venv-{name}").symlink_to(program.parents[1])
-    for name in ("dev", "sam", "emulator", "project", "cdk"):
+    for name in ("dev", "sam", "emulator", "project"):
         (folder / f".build/{name}.installed").touch()
     yield folder
     stop(Files(folder / ".build"))
