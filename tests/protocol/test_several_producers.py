@@ -202,7 +202,7 @@ def test_what_an_earlier_try_has_claimed_is_released_if_a_later_one_claims_nothi
         cloud.ssm(US).put_parameter(Name=f"/strongref/exports/{OTHER_A}", Type="String", Value="x", Overwrite=True)
 
     at_first_claim(cloud, move)
-    with pytest.raises(PartialCreateError, match="^The stored value of A differs"):
+    with pytest.raises(PartialCreateError, match=r"^The stored value of A differs"):
         cloud.deploy("web", US, {"Imports": of_any("A")})
 
 

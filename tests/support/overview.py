@@ -135,7 +135,8 @@ class Account:
         """Have the stack with this ARN create an Export or an Import."""
         event = Event(RequestType.CREATE, arn, logical_id, "1", None, properties, None, "https://x", "Custom::X")
         with waited_for():
-            done = (self._importer if properties.keys() & {"From", "Names"} else self._exporter).handle(event, FakeClock())
+            handler = self._importer if properties.keys() & {"From", "Names"} else self._exporter
+            done = handler.handle(event, FakeClock())
         self.resources.setdefault(arn, set()).add(done.physical_id)
 
     def ssm(self, region: str) -> Any:
