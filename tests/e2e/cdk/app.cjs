@@ -1,9 +1,10 @@
-// Two CDK apps with cross-region references, synthesized in several variants: `node app.cjs` reads what they are as JSON.
+// CDK apps with cross-region references, synthesized in several variants: `node app.cjs` reads what they are as JSON.
 //
-//   {"account": …, "line": the code that makes references strong, "apps": some of these, "names": {stack: its name}, "variants": {folder: …}}
+//   {"account": …, "apps": some of these, "names": {stack: its name}, "variants": {folder: …},
+//    "line": the code that makes references strong, "setting": the code that gives a stack a setting}
 //
-// A variant is {"cdk": its package, "line": whether it has that code, "settings": {stack: its metadata}, "alarms": a part
-// of a topic's name, "without": what it lacks: "site.Alarms" is the site's use of a topic, "News" a topic that one stack uses}.
+// A variant is {"cdk": its package, "line" and "setting": whether it has that code, "settings": {stack: its metadata},
+// "topics": a part of topics' names, "without": what it lacks: "site.Alarms" is the site's use of a topic, "News" a topic}.
 'use strict';
 const given = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const [US, EU] = ['us-east-1', 'eu-west-1'];
@@ -55,10 +56,14 @@ function synthesize(outdir, variant, define) {
         crossRegionReferences: true,
         synthesizer: new cdk.DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
       });
+      if (variant.setting) new Function('stack', given.setting)(made);
       if (variant.settings?.[id]) made.addMetadata('StrongRef', variant.settings[id]);
       return made;
     },
-    topic: (stack, id) => new (load('aws-sns').Topic)(stack, id, { topicName: `${stack.stackName}-${id}-${variant.alarms}` }),
+    topic: (stack, id) => {
+      const topicName = `${stack.stackName}-${id}-${variant.topics ?? 'first'}`;
+      return new (load('aws-sns').Topic)(stack, id, { topicName });
+    },
     read: (stack, id, value) => {
       const parameter = { type: 'AWS::SSM::Parameter', properties: { Type: 'String', Value: value } };
       if (has(`${stack.node.id}.${id}`)) new cdk.CfnResource(stack, `Reads${id}`, parameter);
