@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,9 +34,7 @@ def test_in_every_order_of_calls_no_reference_is_lost_and_none_is_torn(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nor is anything left over: see `explorer.verdicts`."""
-    report = case.explorer().walk()
-    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
-        sys.stderr.write(f"\nEvery order of calls: {report.states:,} states: {case.label}\n")
+    report = case.walked(capsys)
     assert report.lost is None
     assert report.torn is None
     assert report.leftover is None

@@ -5,7 +5,6 @@ The exporter's account cannot ask about the stacks there, and imports there ask 
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,9 +54,7 @@ def _mark(case: Case, lag: int) -> tuple[pytest.MarkDecorator, ...]:
 def test_no_reference_there_is_lost_or_torn_and_what_is_denied_has_written_nothing(
     case: Case, lag: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report = case.explorer(lag=lag).walk()
-    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
-        sys.stderr.write(f"\nEvery order of calls, {lag} late: {report.states:,} states: {case.label}\n")
+    report = case.walked(capsys, lag=lag)
     assert (report.lost, report.torn, report.leftover) == (None, None, None)
     assert {f"{actor.name} " for actor in case.actors} <= report.succeeded  # in some order each of them gets through
     assert all(trees <= MAY_WRITE.get(ended.split()[-1], set()) for ended, trees in report.wrote.items()), report.wrote

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -44,8 +43,6 @@ def _mark(case: Case, lag: int) -> tuple[pytest.MarkDecorator, ...]:
 def test_no_reference_is_lost_and_no_name_comes_from_one_of_two(
     case: Case, lag: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report = case.explorer(lag=lag).walk()
-    with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
-        sys.stderr.write(f"\nEvery order of calls, {lag} late: {report.states:,} states: {case.label}\n")
+    report = case.walked(capsys, lag=lag)
     assert (report.lost, report.torn, report.leftover) == (None, None, None)
     assert {f"{actor.name} " for actor in case.actors} <= report.succeeded  # in some order each of them gets through

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ from tests.support.explorer.cast import (
     zombie,
 )
 from tests.support.explorer.moves import Crashes
-from tests.support.explorer.walk import Explorer
+from tests.support.explorer.walk import Explorer, Report
 from tests.support.explorer.world import World
 
 if TYPE_CHECKING:
@@ -94,6 +95,13 @@ class Case:
         explorer = Explorer(self.actors, world, self.last, crashes, reduced=reduced)
         explorer.moves.nodes.turns_round = self.turns_round
         return explorer
+
+    def walked(self, capsys: pytest.CaptureFixture[str], *, lag: int = 0) -> Report:
+        """What a walk through it found; says how many states there were."""
+        report = self.explorer(lag=lag).walk()
+        with capsys.disabled():  # to stderr: the stdout of a worker of pytest-xdist's goes nowhere
+            sys.stderr.write(f"\nEvery order of calls, {lag} late: {report.states:,} states: {self.label}\n")
+        return report
 
     @property
     def turns_round(self) -> bool:
