@@ -12,7 +12,7 @@ from strongref.contract.response import ResponseTooLargeError
 from strongref.errors import PartialCreateError, StrongRefError
 from strongref.protocol.lag import ReadLag
 from strongref.protocol.several_producers import sources
-from strongref.refusals import ExportsInUseError, NotExportedError, SeveralProducersError
+from strongref.refusals import ExportsInUseError, NoProducerError, SeveralProducersError
 from tests.protocol.test_holds import hold_stacks, holding
 from tests.protocol.test_import_rollbacks import AnsweringCloud
 from tests.protocol.test_janitor_holds import tend
@@ -130,7 +130,7 @@ def test_weakly_nothing_is_claimed_or_held(cloud: AnsweringCloud) -> None:
 
 @pytest.mark.parametrize("more", [{}, {"Strength": "weak"}])
 def test_what_nobody_exports_is_named(cloud: AnsweringCloud, more: dict[str, Any]) -> None:
-    with pytest.raises(NotExportedError) as refused:
+    with pytest.raises(NoProducerError) as refused:
         cloud.deploy("web", US, {"Imports": of_any("A", "X", "Alb.Dns", **more)})
     assert str(refused.value).startswith(
         "X and Alb.Dns is not exported to web in us-east-1 by any stack of this account."

@@ -92,7 +92,7 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "no-such-export-at-all": lambda: refusals.NoSuchExportError(
         {"Queue": []}, PRODUCER, ["Alb.Arn", "CertArn", "SubnetIds"]
     ),
-    "not-exported": lambda: refusals.NotExportedError(["CertArm"], "web", US),
+    "not-exported": lambda: refusals.NoProducerError(["CertArm"], "web", US),
     "several-producers": lambda: refusals.SeveralProducersError(
         "CertArn", "web", [PRODUCER, PRODUCER.replace("network", "edge")]
     ),

@@ -238,7 +238,7 @@ class NoSuchExportError(StrongRefError):
         return f"It exports {cut(some(self.elsewhere, 5), 100)} to {to}: import that {correction} Shared: true."
 
 
-class NotExportedError(StrongRefError):
+class NoProducerError(StrongRefError):
     """An Import without `From` names what no stack of its account exports to its consumer."""
 
     counted = ErrorMetric.REJECTED

@@ -27,9 +27,9 @@ from strongref.protocol.imports import attributes
 from strongref.refusals import (
     ChangingError,
     HoldMissingError,
+    NoProducerError,
     NoSuchExportError,
     NoSuchProducerError,
-    NotExportedError,
     NothingExportedError,
     SeveralProducersError,
 )
@@ -55,7 +55,7 @@ _BAD = (
     *(HoldMissingError, NewerFormatError, ResponseTooLargeError, UndecryptableError, UnreadableRecordError),
     UsageError,  # a region that is none
 )
-_MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError, NotExportedError, SeveralProducersError)
+_MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError, NoProducerError, SeveralProducersError)
 
 
 @dataclass(frozen=True, slots=True)

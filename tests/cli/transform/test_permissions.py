@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strongref.aws.settings import PARAMETER_TAGS
-from strongref.refusals import ExportsInUseError, NotExportedError
+from strongref.refusals import ExportsInUseError, NoProducerError
 from strongref_cli.transform.permissions import Principal, policy
 from strongref_cli.transform.template_facts import DeploymentTarget
 from tests.docs.test_permissions import EU, US, Watched
@@ -84,7 +84,7 @@ def story_of_any_stack() -> Watched:
     cloud.deploy("database", "eu-central-1", {"Exports": {"Region": US, "Consumer": "fleet", "Values": {"B": "1"}}})
     for names, revision in ((["A"], "1"), (["A", "B"], "1"), (["A", "B"], "2")):
         cloud.deploy("web", US, {"Imports": {"Names": names, "Consumer": "fleet", "Revision": revision}})
-    with pytest.raises(NotExportedError):
+    with pytest.raises(NoProducerError):
         cloud.deploy("web", US, {"Imports": {"Names": ["A", "C"], "Consumer": "fleet"}})
     cloud.delete("web", US)
     return cloud

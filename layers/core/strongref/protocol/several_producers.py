@@ -20,9 +20,9 @@ from strongref.protocol.phases import ImportPolicy
 from strongref.protocol.published import RecordedExports
 from strongref.refusals import (
     ChangingError,
+    NoProducerError,
     NoSuchExportError,
     NoSuchProducerError,
-    NotExportedError,
     NothingExportedError,
     SeveralProducersError,
 )
@@ -188,7 +188,7 @@ class SeveralProducers:
         """What is published for the consumer, and which producer each name comes from.
 
         Raises:
-            NotExportedError: a name comes from none.
+            NoProducerError: a name comes from none.
             SeveralProducersError: one comes from several.
             NewerFormatError: a later version wrote a record.
             UndecryptableError: one may come from a record that cannot be decrypted.
@@ -220,10 +220,10 @@ class SeveralProducers:
                 own = [name for name in names if name in found.scopes.get(scope, ()) or name not in claimed]
                 recorded[scope].check_secure(self.store, scope, [*own, *found.missing])
 
-    def _refusal(self, found: NameSources) -> NotExportedError | SeveralProducersError:
+    def _refusal(self, found: NameSources) -> NoProducerError | SeveralProducersError:
         for name, scopes in found.ambiguous.items():
             return SeveralProducersError(attribute_name(name), self.consumer, [str(each.producer) for each in scopes])
-        return NotExportedError([attribute_name(each) for each in found.missing], self.consumer, self.store.region)
+        return NoProducerError([attribute_name(each) for each in found.missing], self.consumer, self.store.region)
 
     def _recorded(self, store: Store) -> dict[ExportScope, RecordedExports]:
         """The records of the account's own stacks for the consumer."""
