@@ -12,7 +12,6 @@ from strongref.contract.names import ManifestSet, is_level
 from strongref.contract.properties import parse_label
 from strongref.errors import BadRequestError, StrongRefError
 from strongref_cli.install.installed import read_lag, settings
-from strongref_cli.manifests.arguments import CLAIM, HOLD
 from strongref_cli.terminal.output import count, progress, put_out
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.manifest_set import ManifestSetClaims
@@ -41,10 +40,10 @@ def check_claims(args: argparse.Namespace, what: str) -> None:
     It also refuses a hold without a claim, and names that no consumer can have.
     """
     if args.hold and args.claim is None:
-        raise UsageError(f"{HOLD} protects what {CLAIM} NAME claims: give both")
+        raise UsageError("--hold protects what --claim NAME claims: give both")
     if args.claim is not None and args.in_place:
         raise UsageError(
-            f"{CLAIM} cannot be combined with --in-place: without the {what}, the next run cannot see which exports "
+            f"--claim cannot be combined with --in-place: without the {what}, the next run cannot see which exports "
             "the manifests use. Write to another folder with -o"
         )
     if not is_level(args.consumer):

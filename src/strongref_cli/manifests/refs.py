@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
-from strongref_cli.manifests.arguments import CLAIM
 from strongref_cli.manifests.manifest_files import (
     STANDARD,
     ManifestPaths,
@@ -57,7 +56,7 @@ def resolve_references(asked: argparse.Namespace, session: ToolSession) -> int:
     stacks = stack_values(
         consumer=asked.consumer, sensitive=asked.sensitive, region=asked.region, role=asked.role, session=session
     )
-    claims = None if asked.claim is None else claims_of(CLAIM, asked.claim, asked, session)
+    claims = None if asked.claim is None else claims_of("--claim", asked.claim, asked, session)
     manifests, unread = read_manifests(paths.inputs)
     given, unread_too = read_manifests(others) if others else ([], [])
     unread += unread_too

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from strongref.aws.rate_limit import RateLimiter, RateLimits, Turn
-from strongref_cli.manifests.arguments import CLAIM, HOLD, UNCLAIM
 from strongref_cli.manifests.manifest_files import (
     ManifestPaths,
     ManifestWriter,
@@ -35,7 +34,7 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
     paths = ManifestPaths.of(args)
     limiter = CountingLimiter(RateLimits.from_environment())
     session = session._replace(limiter=limiter)
-    claims = None if args.claim is None else claims_of(CLAIM, args.claim, args, session)
+    claims = None if args.claim is None else claims_of("--claim", args.claim, args, session)
     given = _sources(args, session)
     tokens = SchemeResolver(given, strict=args.strict)
     manifests, unread = read_manifests(paths.inputs, tokens_only=not args.strict)
@@ -55,10 +54,10 @@ def resolve_tokens(args: argparse.Namespace, session: ToolSession) -> int:
 
 def _unclaim(args: argparse.Namespace, session: ToolSession) -> int:
     """Release everything that a manifest set claims in the command's region."""
-    for given, what in ((args.manifest, "the manifests"), (args.hold, HOLD)):
+    for given, what in ((args.manifest, "the manifests"), (args.hold, "--hold")):
         if given:
-            raise UsageError(f"{UNCLAIM} {args.unclaim} releases all claims: leave {what} out")
-    claims = claims_of(UNCLAIM, args.unclaim, args, session)
+            raise UsageError(f"--unclaim {args.unclaim} releases all claims: leave {what} out")
+    claims = claims_of("--unclaim", args.unclaim, args, session)
     with progress("Releasing claims"):
         released = claims.release_all()
     lines = (f"{claims.region}  {scope.parameter_name(key)} is no longer claimed\n" for scope, key in released)

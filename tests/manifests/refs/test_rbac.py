@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from strongref_cli.manifests.arguments import ROLE_NAME
+from strongref_cli.arguments import ROLE_NAME
 from strongref_manifests.refs.base import Field, FieldReference, Generator, Kind
 from strongref_manifests.refs.config import load
 from strongref_manifests.refs.crds import cluster_role, fragments
