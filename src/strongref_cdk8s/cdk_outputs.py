@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import aws_cdk
 
+from strongref.errors import or_else
 from strongref.memo import Memo
 from strongref_cdk8s.errors import SeveralStacksError, UnreadableTokenError, shown_tokens, shown_tree
 from strongref_cdk8s.resolver import check_is_value
@@ -100,23 +101,17 @@ class DefinedOutput:
     @cached_property
     def tree(self) -> Tree:
         """Its value; None if the CDK cannot resolve it."""
-        return self._read(self._output.value)
+        return or_else(lambda: self._reader.read(self._output.value), None)
 
     @cached_property
     def export_name(self) -> Tree:
         """The name that it is exported by; None if it is not exported."""
         name = self._output.export_name
-        return None if name is None else self._read(name)
+        return None if name is None else or_else(lambda: self._reader.read(name), None)
 
     @property
     def logical_id(self) -> str:
         return str(self.stack.resolve(self._output.logical_id))
-
-    def _read(self, value: str) -> Tree:
-        try:
-            return self._reader.read(value)
-        except UnreadableTokenError:
-            return None
 
 
 @dataclass(eq=False)

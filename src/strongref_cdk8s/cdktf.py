@@ -11,7 +11,7 @@ import cdktf
 
 from strongref.memo import Memo
 from strongref_cdk8s import errors
-from strongref_cdk8s.cdktf_stacks import ExpressionReader, StackWithState, in_braces, state_in_backend
+from strongref_cdk8s.cdktf_stacks import DefinedStack, ExpressionReader, in_braces, state_in_backend
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.leftovers import CDK_NUMBER, CDKTF_NUMBER
@@ -71,7 +71,7 @@ class CdkTfResolver(MarkedResolver):
             raise errors.OneStateError([str(each.node.id) for each in stacks])
         super().__init__()
         self._expressions = ExpressionReader()
-        self._stacks = [StackWithState(each, self._expressions, self._state_of) for each in stacks]
+        self._stacks = [DefinedStack(each, self._expressions) for each in stacks]
         self._only: Any = None
         self._state = state
         self._sensitive = sensitive
@@ -81,8 +81,8 @@ class CdkTfResolver(MarkedResolver):
 
     def begin(self) -> None:
         super().begin()
-        for each in self._stacks:
-            each.forget()
+        # The program may have changed the stacks' outputs.
+        self._stacks = [DefinedStack(each.construct, self._expressions) for each in self._stacks]
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
@@ -133,7 +133,7 @@ class CdkTfResolver(MarkedResolver):
         failures = []
         for stack, name in sorted(found, key=lambda each: not same(each[0].construct, owner)):
             try:
-                return self._in(stack.state, TerraformReference(TerraformOutput(name)))
+                return self._in(self._state_of(stack.construct), TerraformReference(TerraformOutput(name)))
             except NoSuchAddressError as error:  # another output with this value may be applied already
                 failures.append(error)
         raise failures[0]
@@ -149,7 +149,7 @@ class CdkTfResolver(MarkedResolver):
         if owner is not None:
             for each in self._stacks:
                 if same(each.construct, owner):
-                    return each.state
+                    return self._state_of(owner)
             raise errors.StackNotGivenError(f"${{{reference}}}", str(owner.node.path))
         address = reference.target.whole if isinstance(reference.target, TerraformResource) else str(reference.target)
         defining = [each for each in self._stacks if len(self._stacks) == 1 or each.defines(address)]
@@ -157,7 +157,7 @@ class CdkTfResolver(MarkedResolver):
             raise errors.NotAReferenceError(f"${{{reference}}}")
         if len(defining) > 1:
             raise errors.SeveralStacksError(f"${{{reference}}}", [each.name for each in defining])
-        return defining[0].state
+        return self._state_of(defining[0].construct)
 
     def _in(self, where: str, reference: TerraformReference) -> Json:
         state = self._states.get(where, lambda: read_at(where, self._aws))

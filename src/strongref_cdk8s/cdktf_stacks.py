@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import cdktf
 
+from strongref.errors import or_else
 from strongref.macro.template import mapped
 from strongref_cdk8s.errors import UnknownBackendError, UnreadableTokenError, shown_tokens
 from strongref_cdk8s.resolver import check_is_value
-from strongref_toolkit.errors import ResolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.untyped import AnyJson
     from strongref_toolkit.json_values import Json
 
@@ -75,27 +73,16 @@ class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read b
         raise RuntimeError("stop here")
 
 
-class StackWithState:
-    def __init__(
-        self, stack: cdktf.TerraformStack, expressions: ExpressionReader, state_of: Callable[[Any], str]
-    ) -> None:
+class DefinedStack:
+    def __init__(self, stack: cdktf.TerraformStack, expressions: ExpressionReader) -> None:
         self.construct = stack
         self.name = str(stack.node.id)
         self._expressions = expressions
-        self._state_of = state_of
-
-    @cached_property
-    def state(self) -> str:
-        return self._state_of(self.construct)
 
     def defines(self, address: str) -> bool:
         """Whether the stack has a resource or data source with that address."""
         fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, _ADDRESSABLE))
         return any(self._expressions.expression(fqn) == f"${{{address}}}" for fqn in fqns)
-
-    def forget(self) -> None:
-        """Read the outputs again: the program may have changed them."""
-        self.__dict__.pop("outputs", None)
 
     @cached_property
     def outputs(self) -> list[tuple[str, str | None, Any]]:
@@ -104,10 +91,8 @@ class StackWithState:
         return [(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
 
     def _read(self, value: object) -> str | None:
-        try:
-            return in_braces(self._expressions.expression(value))
-        except ResolveError:  # the value of another output may still be readable
-            return None
+        # The value of another output may still be readable.
+        return or_else(lambda: in_braces(self._expressions.expression(value)), None)
 
 
 def _addressed(value: object) -> object:
