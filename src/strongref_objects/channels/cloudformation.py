@@ -153,19 +153,7 @@ def import_value_reader(target: Target, names: ExportedNames) -> TextReader:
 def value_reader(target: Target, synthesis: Synthesis, names: ExportedNames) -> ValueReader:
     """Reads the values that other stacks export in the target's account and region."""
 
-    def look_up(path: Path, *, is_setting: bool = False) -> str:
-        with names.importing(path, export_name(path)) as name:
-            return _look_up(target, synthesis, path, name, is_setting)
-
-    setting = partial(look_up, is_setting=True)
-    holder = ImportHolder(target, synthesis)
-    return ValueReader(CHANNEL, look_up, holder, joins_lists=True, look_up_setting=setting)
-
-
-def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_setting: bool) -> str:
-    home = synthesis.home(target, shown(path))
-
-    def found() -> StackExport:
+    def find(name: str, home: Home, *, is_setting: bool) -> StackExport:
         exports = _exports(synthesis, home)
         if name not in exports and is_setting:
             return StackExport("", "")
@@ -174,13 +162,20 @@ def _look_up(target: Target, synthesis: Synthesis, path: Path, name: str, is_set
             raise NothingToImportError(name, where, get_close_matches(name, exports, 3))
         return exports[name]
 
-    # The key contains the exporting stack, which only a lookup shows; a name is unique in its account and region.
-    key = synthesis.context_file.find(CLOUDFORMATION, home.account, home.region, name)
-    if key is None:
-        key = ContextKey(CLOUDFORMATION, home.account, home.region, found().stack, name)
-    if key.of == target.name:
-        raise OwnExportError(shown(path), target.name)
-    return cast("str", synthesis.remember(key, lambda: found().value))
+    def look_up(path: Path, *, is_setting: bool = False) -> str:
+        with names.importing(path, export_name(path)) as name:
+            home = synthesis.home(target, shown(path))
+            found = partial(find, name, home, is_setting=is_setting)
+            # The key contains the exporting stack, which only a lookup shows; a name is unique in its account and
+            # region.
+            key = synthesis.context_file.find(CLOUDFORMATION, *home, name)
+            key = key or ContextKey(CLOUDFORMATION, *home, found().stack, name)
+            if key.of == target.name:
+                raise OwnExportError(shown(path), target.name)
+            return cast("str", synthesis.remember(key, lambda: found().value))
+
+    setting = partial(look_up, is_setting=True)
+    return ValueReader(CHANNEL, look_up, ImportHolder(target, synthesis), joins_lists=True, look_up_setting=setting)
 
 
 def _exports(synthesis: Synthesis, home: Home) -> dict[str, StackExport]:

@@ -77,7 +77,10 @@ def value_reader(target: Target, synthesis: Synthesis, prefix: str, names: Expor
 
     def look_up(path: Path, *, is_setting: bool = False) -> AnyJson:
         with names.importing(path, parameter_name(prefix, path)):
-            return _look_up(target, synthesis, prefix, path, is_setting)
+            home, what = synthesis.home(target, shown(path)), (prefix, path[0], len(path) == 1)
+            read = partial(synthesis.once, ("ssm", home, *what), lambda: read_parameters(synthesis.store(home), *what))
+            key = ContextKey("ssm", *home, prefix, "/".join(path))
+            return synthesis.remember(key, lambda: _value(read(), prefix, path), is_setting=is_setting)
 
     return ValueReader(CHANNEL, look_up, look_up_setting=partial(look_up, is_setting=True))
 
@@ -117,18 +120,6 @@ def _own_store(region: str | None) -> Store:
         raise BadChannelError("the region is unknown: pass region, or set AWS_REGION")
     stores = Stores(Clients().ssm, RateLimiter(RateLimits.from_environment()), CallerDeniedError)
     return stores(region, SystemClock(READ_SECONDS))
-
-
-def _look_up(target: Target, synthesis: Synthesis, prefix: str, path: Path, is_setting: bool) -> AnyJson:
-    home = synthesis.home(target, shown(path))
-
-    def ask() -> AnyJson:
-        what = (prefix, path[0], len(path) == 1)
-        found = synthesis.once(("ssm", home, *what), lambda: read_parameters(synthesis.store(home), *what))
-        return _value(found, prefix, path)
-
-    key = ContextKey("ssm", home.account, home.region, prefix, "/".join(path))
-    return synthesis.remember(key, ask, is_setting=is_setting)
 
 
 def read_parameters(store: Store, prefix: str, name: str, is_value: bool) -> Mapping[str, Parameter]:

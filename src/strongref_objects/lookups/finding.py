@@ -22,7 +22,6 @@ from strongref_objects.types.members import REF, Member, members
 
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
-    from strongref.errors import StrongRefError
     from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
     from strongref.untyped import AnyJson
     from strongref_objects.synthesis import Home, Synthesis
@@ -162,26 +161,24 @@ def find_tagged(
 
     fitting = _Fitting(tagging, declared.arn)
     wanted = ResourceQuery(str(declared.type_name), tags=tags, account=account)
-    failed: StrongRefError
     try:
         return Finder(cloudcontrol, fitting).find(wanted)
-    except NoSuchResourceError as error:
+    except NoSuchResourceError:
         shape = resource_type_of(wanted.type_name)
         others = [text for text in fitting.others if (arn := Arn.parse(text)) and is_of_type(arn, shape)]
-        failed = error
         if declared.arn and others and not fitting.found:
-            failed = errors.OtherArnError(declared.label, others[0], declared.arn.text)
+            raise errors.OtherArnError(declared.label, others[0], declared.arn.text) from None
+        raise
     except AmbiguousError as error:
-        failed = errors.SeveralTaggedError(*error.args)
+        raise errors.SeveralTaggedError(*error.args) from None
     except TooManyError as error:
-        failed = errors.TooManyTaggedError(*error.args)
+        raise errors.TooManyTaggedError(*error.args) from None
     except UnsupportedError as error:
-        failed = errors.NotReadableError(*error.args)
         if declared.arn and len(fitting.found) == 1:
             return fitting.found[0]
         if declared.arn and fitting.found:
-            failed = errors.SeveralTaggedError(wanted.type_name, wanted.describe(), fitting.found)
-    raise failed
+            raise errors.SeveralTaggedError(wanted.type_name, wanted.describe(), fitting.found) from None
+        raise errors.NotReadableError(*error.args) from None
 
 
 class _Fitting:
