@@ -63,10 +63,9 @@ class CloudFormationReader:
 
     def stack(self, stack: str, called: str | None = None) -> type_defs.StackTypeDef | None:
         """What DescribeStacks returns for a stack; `called` is what errors call it."""
-        for page in self._of("DescribeStacks", f"stack {called or stack}", StackName=stack):
-            found: type_defs.StackTypeDef = page["Stacks"][0]
-            return None if found["StackStatus"] == _DELETED else found
-        return None
+        page = next(self._of("DescribeStacks", f"stack {called or stack}", StackName=stack), None)
+        found: type_defs.StackTypeDef | None = page and page["Stacks"][0]
+        return found if found and found["StackStatus"] != _DELETED else None
 
     def stacks(self) -> Iterator[type_defs.StackTypeDef]:
         """All stacks, nested ones, too."""
@@ -83,10 +82,9 @@ class CloudFormationReader:
 
     def resource(self, stack: str, logical_id: str) -> type_defs.StackResourceDetailTypeDef | None:
         request = {"StackName": stack, "LogicalResourceId": logical_id}
-        for page in self._of("DescribeStackResource", f"{logical_id} of stack {stack}", **request):
-            found: type_defs.StackResourceDetailTypeDef = page["StackResourceDetail"]
-            return None if found["ResourceStatus"] == _DELETED else found
-        return None
+        page = next(self._of("DescribeStackResource", f"{logical_id} of stack {stack}", **request), None)
+        found: type_defs.StackResourceDetailTypeDef | None = page and page["StackResourceDetail"]
+        return found if found and found["ResourceStatus"] != _DELETED else None
 
     def resources(self, stack: str) -> Iterator[type_defs.StackResourceSummaryTypeDef]:
         for page in self._of("ListStackResources", f"stack {stack}", StackName=stack):
@@ -98,10 +96,8 @@ class CloudFormationReader:
         The stage is `Processed` for what transforms have made of it, or `Original`.
         """
         request = {"StackName": stack, "TemplateStage": stage, **change_set}
-        for page in self._of("GetTemplate", f"stack {stack}", **request):
-            body: str | dict[str, Any] = page["TemplateBody"]
-            return body
-        return None
+        page = next(self._of("GetTemplate", f"stack {stack}", **request), None)
+        return page["TemplateBody"] if page else None
 
     def transforms(self, stack: str) -> list[str]:
         """The macros that the template of a stack names."""
