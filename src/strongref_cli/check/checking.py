@@ -45,8 +45,6 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StackCheck:
-    """Answers questions about the stacks of one region."""
-
     reader: StackReader
     assumed: Assumed = field(default_factory=dict)  # what other stacks will export by then
 
@@ -75,11 +73,7 @@ class StackCheck:
         return replace(self, assumed=assumed)
 
     def expect(self, name: str, *, new: bool) -> None:
-        """Make sure that a stack exists or, if it is new, does not.
-
-        Raises:
-            UsageError: it is the other way round.
-        """
+        """Make sure that a stack exists or, if it is new, does not. Raises `UsageError`: it is the other way round."""
         if not new:
             self._existing(name)
         elif (stack := self.reader.stack(name)) and stack.version:
@@ -108,12 +102,7 @@ class StackCheck:
         return self._change_set(stack, found, self._operation(stack, comparison, found.nested))
 
     def deletion(self, name: str) -> StackReport:
-        """What the deletion of a stack would do.
-
-        Raises:
-            UsageError: there is no such stack.
-            StrongRefError: something could not be read.
-        """
+        """What the deletion of a stack would do. Raises `UsageError`: there is no such stack; others as `template`."""
         stack = self._existing(name)
         return self._deletion(stack, self._tree(str(stack.arn), deleted=True))
 

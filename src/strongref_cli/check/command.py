@@ -135,7 +135,6 @@ def _problem_of(resources: object) -> str:
 
 
 def as_table(report: StackReport) -> str:
-    """Lines for a terminal."""
     return "".join(f"{line}\n" for each in report.all_stacks for line in _lines(each))
 
 

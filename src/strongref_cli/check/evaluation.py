@@ -78,7 +78,6 @@ class Evaluation:
         return invalid("AWS::NoValue", None) if isinstance(found, Absent) else found
 
     def condition(self, name: object) -> bool | Unknown:
-        """Whether a condition of the template holds."""
         found = self._conditions.get(name) if isinstance(name, str) else None
         return invalid(f"Condition {name}", None) if found is None else found
 
@@ -273,5 +272,4 @@ class Evaluation:
 
 
 def _conditions_in(node: Node) -> Iterator[str]:
-    """The names of the conditions that a condition refers to."""
     return (text for path, text in texts_in(node) if path[-1:] == ("Condition",) or path[-2:] == ("Fn::If", 0))

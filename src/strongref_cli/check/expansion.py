@@ -39,8 +39,6 @@ _MOST_COPIES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A template after its transforms."""
-
     template: Mapping[str, Node]
     left: tuple[str, ...] = ()  # the transforms, and the loops, that only CloudFormation can carry out
 
@@ -96,8 +94,6 @@ class _UnknownLoopError(Exception):
 
 
 class _Loops:
-    """The loops of one template."""
-
     def __init__(self, template: Template, names: Mapping[str, Evaluated]) -> None:
         self._template = template
         # A collection may use parameters and mappings, and nothing that only the stack has.

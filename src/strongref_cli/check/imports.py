@@ -60,8 +60,6 @@ _MISSING = (NoSuchProducerError, NothingExportedError, NoSuchExportError, NoProd
 
 @dataclass(frozen=True, slots=True)
 class ImportsCheck:
-    """The Imports of one stack."""
-
     stack: StackArn
     comparison: Comparison
     read: Read

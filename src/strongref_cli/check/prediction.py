@@ -97,7 +97,6 @@ def _deleted(simulation: Simulation, logical_id: str, key: Key) -> list[str]:
 
 
 def _refused(simulation: Simulation, logical_id: str, outcomes: Sequence[Outcome]) -> tuple[Verdict, tuple[str, ...]]:
-    """Whether an Export is refused, and why."""
     unknown = simulation.wanted[logical_id].unknown
     refusals = list(dict.fromkeys(str(each.refusal) for each in outcomes if each.refusal))
     if not refusals:

@@ -236,7 +236,6 @@ class StackReader:
         return values
 
     def has_parameter(self, name: str) -> bool:
-        """Whether there is a parameter of this name in the region."""
         return bool(self._store(Site(self.region)).get([name]))
 
     def tags(self, region: str, name: str) -> Mapping[str, str]:
@@ -252,7 +251,6 @@ class StackReader:
         return self._users.get(export, lambda: tuple(self._cloudformation.importers(export)))
 
     def has_export(self, name: str) -> bool:
-        """Whether a stack of the region has a CloudFormation export of this name."""
         exports = self._cloudformation.exports
         return name in self._exported.get("", lambda: frozenset(each["Name"] for each in exports()))
 

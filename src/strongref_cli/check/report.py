@@ -66,8 +66,6 @@ class ImportPrediction:
 
 @dataclass(frozen=True, slots=True)
 class ExportPrediction(ImportPrediction):
-    """What would become of one Export."""
-
     changes: tuple[ValueChange, ...] = ()
 
 

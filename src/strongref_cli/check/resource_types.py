@@ -45,7 +45,6 @@ class UpdateRules:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> UpdateRules:
-        """Read a type's schema."""
         tagging = schema.get("tagging") or {}
         tags = _path(tagging.get("tagProperty") or "/properties/Tags")
         rewritten = _paths(schema.get("propertyTransform") or ())  # `Db1` and `db1` may be the same to the service
@@ -77,8 +76,6 @@ def unknown_type(_name: str) -> None:
 
 @cache
 def types_in(region: str) -> TypeOf:
-    """The types that CloudFormation has in a region."""
-
     @cache
     def type_of(name: str) -> UpdateRules | None:
         if not name.startswith("AWS::") or name == _CUSTOM:

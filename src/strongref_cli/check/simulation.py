@@ -162,12 +162,11 @@ class Simulation:
         for each in destinations:
             at, wanted = Location(each.site, each.scope), each.wanted
             if phase is not Phase.CLEANUP and (denied := self._not_listed(at)):
-                if wanted or denied is self.stored.listed:
+                if wanted or not isinstance(denied, AccountNotListedError):
                     return Outcome(refusal=denied)
                 if may_pass_over(phase, each, self.stored.index.get(logical_id, IndexEntry(""))):
                     continue
-                home = self.stack.name, self.stack.region
-                return Outcome(refusal=OutOfReachError(at.site.region, *home, denied, account=at.site.account))
+                return Outcome(refusal=OutOfReachError(self.stack.name, self.stack.region, denied))
             scope = self._stored(logical_id, at, done)
             if scope.problem:
                 return Outcome(refusal=scope.problem)

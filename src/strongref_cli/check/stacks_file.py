@@ -22,8 +22,6 @@ _KEYS = ("stack", "template", "region", "parameters", "new")
 
 @dataclass(frozen=True, slots=True)
 class ListedStack:
-    """One stack of a pipeline."""
-
     stack: str  # its name
     template: str  # the file
     region: str | None  # None for the default one

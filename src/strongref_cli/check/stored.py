@@ -68,8 +68,6 @@ NOTHING_STORED = StoredScope(StoredExports({}, None))
 
 @dataclass(frozen=True, slots=True)
 class StoredStack:
-    """Everything that is stored about the exports of one stack."""
-
     index: Mapping[str, IndexEntry] = field(default_factory=dict)  # by the Export's logical ID
     # by the Export's logical ID and where
     scopes: Mapping[tuple[str, Location], StoredScope] = field(default_factory=dict)

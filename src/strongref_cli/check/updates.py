@@ -40,16 +40,12 @@ class ResourceChange(StrEnum):
 
 
 class Stays(StrEnum):
-    """Whether a value stays the same."""
-
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
 
 
 class PropertyChange(NamedTuple):
-    """A property that changes, or may."""
-
     path: Path
     certain: bool
 

@@ -44,8 +44,6 @@ class TemplateResource:
 
 @dataclass(frozen=True, slots=True)
 class ExportedOutput:
-    """An output of a template that is a CloudFormation export."""
-
     name: Evaluated = field(repr=False)  # of the CloudFormation export, as the template has it
     value: Evaluated = field(repr=False)
     exists: bool | Unknown = True  # unknown if its condition is
@@ -103,7 +101,6 @@ class StackVersion:
 
     @cached_property
     def imports(self) -> list[str]:
-        """The logical IDs of its Imports."""
         return self._carried_out_by(IMPORTER, IMPORT_TYPE)
 
     def _carried_out_by(self, function: Mapping[str, str], type_name: str) -> list[str]:

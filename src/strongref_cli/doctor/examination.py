@@ -81,8 +81,6 @@ class InterruptibleClock(OnClock):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found in some regions."""
-
     regions: tuple[str, ...]  # those that were read
     problems: tuple[Problem, ...]  # sorted
     unread: tuple[Unread, ...]  # those that could not be read
@@ -108,11 +106,7 @@ class Examination:
     progress: Callable[[str], None]
 
     def examine(self, regions: Sequence[str]) -> Diagnosis:
-        """Everything that is wrong in these regions; nothing is written.
-
-        Raises:
-            StrongRefError: a call failed, and no region was read.
-        """
+        """Everything that is wrong in these regions; nothing is written; errors as for `OverviewReader.everywhere`."""
         done = self.reader.everywhere(regions, self._examined)
         read = {each.region: each for each in self.reader.regions(done)}
         values = self.reader.values(list(read.values()))

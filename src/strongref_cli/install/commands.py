@@ -47,8 +47,6 @@ _WITH_CODE = (RegionResult.INSTALLED, RegionResult.UPDATED, RegionResult.WOULD_I
 
 
 class _Region(NamedTuple):
-    """What a command works with in one region."""
-
     name: str
     stacks: RegionStacks
     bucket: CodeBucket
@@ -59,8 +57,6 @@ class _Region(NamedTuple):
 
 
 class _Run:
-    """One command in its regions."""
-
     def __init__(self, args: argparse.Namespace, session: ToolSession) -> None:
         self.names = chosen_regions(session, args.region, everywhere=args.all_regions)
         self.session, self.stack = session, str(args.stack)

@@ -59,8 +59,6 @@ class FoundStack:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is in a region."""
-
     region: str
     stack: FoundStack | None
     elsewhere: str = ""  # another stack that exports the functions, if this one does not exist
@@ -91,8 +89,6 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """What to do in one region."""
-
     region: str
     stack: str  # the stack's name
     action: Action
@@ -128,8 +124,6 @@ BAD = (RegionResult.IN_USE, RegionResult.REFUSED, RegionResult.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class RegionOutcome:
-    """What happened in one region, or would happen."""
-
     region: str
     result: RegionResult
     before: str | None = None  # the version that was there

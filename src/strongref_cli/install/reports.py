@@ -22,8 +22,6 @@ FUNCTIONS_EVENT_BUS = "EventBus"
 
 
 class Difference(NamedTuple):
-    """Something that is not the same in all regions."""
-
     what: str  # `version`, `installed`, or a parameter's name
     values: Mapping[str, str]  # by region
 

@@ -51,8 +51,6 @@ def check_claims(args: argparse.Namespace, what: str) -> None:
 
 
 class ManifestPaths(NamedTuple):
-    """The files that a command reads and writes."""
-
     inputs: Sequence[InputFile]  # the files to read; none for standard input
     targets: Sequence[Path]  # the file that each is written to; none for standard output, or if nothing is written
 

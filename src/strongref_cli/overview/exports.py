@@ -94,8 +94,6 @@ class PlaceAbroad(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Claim:
-    """The claim of one import on one value."""
-
     importer: str  # what the claim says: a stack ARN, or a manifest set
     tag: str
     state: ImportState
@@ -104,8 +102,6 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ExportedValue:
-    """One exported value in one region."""
-
     region: str  # where it is stored
     abroad: str  # the account, if it is not the caller's own
     scope: ExportScope

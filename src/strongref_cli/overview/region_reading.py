@@ -81,8 +81,6 @@ def status(unread: Sequence[Unread], otherwise: int = 0) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What one stack, or one manifest set, exports and imports."""
-
     participant: Participant
     exports: tuple[ExportedValue, ...]
     imports: tuple[tuple[ExportedValue, Claim], ...]

@@ -30,7 +30,6 @@ class DeploymentTarget:
 
 
 def transforms(template: Template) -> tuple[str, ...]:
-    """The names of a template's transforms."""
     declared = template.get("Transform") or []
     listed = declared if isinstance(declared, list) else [declared]
     return tuple(str(each.get("Name") if isinstance(each, Mapping) else each) for each in listed)
