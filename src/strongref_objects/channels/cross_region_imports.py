@@ -11,7 +11,7 @@ from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
 from strongref.contract.response import as_json
 from strongref.macro.imports import DATA_BYTES, split
 from strongref.text import attribute_name
-from strongref_objects.base.errors import BadStrengthError, NothingToImportError, SecureObjectError
+from strongref_objects.base.errors import BadStrengthError, NothingToImportError, ObjectError, SecureObjectError
 from strongref_objects.base.names import Path, export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import check_free
 from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
@@ -218,17 +218,19 @@ class PublishedValues:
         return ContextKey("strongref", home.account, home.region, of, key), producer
 
     def _published(self, at: ContextKey, producer: Producer, path: Path) -> AnyJson:
+        failed: ObjectError
         try:
             value = self._exports(at).value(producer, export_key(path), shown(path))
         except SecureValueError:
-            raise SecureObjectError(shown(path)) from None
+            failed = SecureObjectError(shown(path))
         except NotExportedError as error:
             whom = SHARED if self._consumer == SHARED else f"consumer {self._consumer}"
-            where = f"what {producer} exports to {whom} in {at.region}"
-            raise NothingToImportError(shown(path), where, error.close) from None
-        if isinstance(value, dict):
-            raise is_an_object(path)
-        return value
+            failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
+        else:
+            if isinstance(value, dict):
+                raise is_an_object(path)
+            return value
+        raise failed
 
     def _exports(self, at: ContextKey) -> PublishedExports:
         """What stacks export to the consumer in the account and region of an entry."""

@@ -72,7 +72,7 @@ class Synthesis:
             return Home(self.aws(target.region).accounts.own, target.region)
         except UnknownCallerError:
             fix = at_deployment or "use credentials (AWS_PROFILE)"
-            raise UnknownLocationError(name, target.name, "account", fix) from None
+        raise UnknownLocationError(name, target.name, "account", fix)
 
     def remember(
         self,
