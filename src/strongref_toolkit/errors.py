@@ -33,7 +33,7 @@ class CallerDeniedError(AccessDeniedError):
     """A call of a tool on somebody's machine was denied, which has the caller's own permissions and no role."""
 
     sentence = (
-        "{action} of {target:500} in {_where} was denied ({code}). Check the caller's permissions, permissions "
+        "{action} of {target:500} in {where} was denied ({code}). Check the caller's permissions, permissions "
         "boundary and service control policies; docs/security.md lists what each command needs."
     )
 

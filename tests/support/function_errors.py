@@ -72,8 +72,8 @@ CASES: Mapping[str, Callable[[], StrongRefError]] = {
     "record-left": lambda: refusals.RecordLeftError(
         errors.UndecryptableError("GetParameters", "InvalidKeyId", f"{SCOPE.path('records')}/Exports.1", US)
     ),
-    "out-of-reach": lambda: refusals.OutOfReachError(US, "network", EU, NOT_ENABLED),
-    "passed-over": lambda: refusals.PassedOverError(US, NOT_ENABLED),
+    "out-of-reach": lambda: refusals.OutOfReachError("network", EU, NOT_ENABLED),
+    "passed-over": lambda: refusals.PassedOverError(NOT_ENABLED),
     "account-not-listed": lambda: errors.AccountNotListedError(
         "AssumeRole", "AccessDenied", "", US, account="333333333333", listed=("222222222222",)
     ),

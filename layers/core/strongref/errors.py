@@ -136,15 +136,15 @@ class StoreError(ServiceError):
     """Parameter Store did; the target is a parameter or a path."""
 
     account: str = field(default="", kw_only=True)  # empty for the function's own
-    sentence = "{action} of {target:500} in {_where} failed: {code}.{_step}"
+    sentence = "{action} of {target:500} in {where} failed: {code}.{_step}"
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
         return where_text(self.region, self.account)
 
 
 class AccessDeniedError(StoreError):
-    sentence = "{action} of {target:500} in {_where} was denied ({code}).{_step}"
+    sentence = "{action} of {target:500} in {where} was denied ({code}).{_step}"
 
 
 class DeniedAbroadError(StoreError):
@@ -152,7 +152,7 @@ class DeniedAbroadError(StoreError):
 
     role: str = field(default="", kw_only=True)  # its ARN
     sentence = (
-        "{action} of {target:500} in {_where} was denied ({code}). There, role {role} must allow it: deploy it again "
+        "{action} of {target:500} in {where} was denied ({code}). There, role {role} must allow it: deploy it again "
         "with strongref trust {_producer}, and check service control policies."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError, where_text
+from strongref.errors import ErrorMetric, StoreError, StrongRefError
 from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
@@ -89,40 +89,28 @@ class OutOfReachError(StrongRefError):
     """A place that cannot be reached may have values that somebody imports."""
 
     counted = ErrorMetric.REJECTED
-    region: str
     stack: str  # the producer's name
     home: str  # and its region
-    why: StrongRefError
-    account: str = field(default="", kw_only=True)  # empty for the stack's own
+    why: StoreError  # says where
     sentence = (
-        "{_where} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
+        "{why.where} cannot be reached, and stack {stack} ({home}) exports there: nobody can know what is imported. "
         "{why:400} Restore the access and repeat this. If {_gone} is gone for good, run strongref forget "
         "{_gone} --stack {stack} --region {home}. Nothing was changed there."
     )
 
     @property
-    def _where(self) -> str:
-        return where_text(self.region, self.account)
-
-    @property
     def _gone(self) -> str:
-        return self.account or self.region
+        return self.why.account or self.why.region
 
 
 class PassedOverError(StrongRefError):
     """A rollback or a deletion passed over a region that cannot be reached."""
 
-    region: str
-    why: StrongRefError
-    account: str = field(default="", kw_only=True)  # empty for the stack's own
+    why: StoreError  # says where
     sentence = (
-        "{_where} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
+        "{why.where} was left as it is, since it cannot be reached. {why:400} The next deployment that exports there "
         "needs it again. So does one that drops it, if values were exported there, until strongref forget gives it up."
     )
-
-    @property
-    def _where(self) -> str:
-        return where_text(self.region, self.account)
 
 
 class ForeignParameterError(StrongRefError):

@@ -112,7 +112,7 @@ class ExportAttempt:
     def _passed_over(self) -> list[str]:
         """Report what was passed over; the texts for the stack's events."""
         passed = {at.site: error for at, error in self.places.unreached if not at.is_residual}
-        texts = [str(PassedOverError(site.region, why, account=site.account)) for site, why in passed.items()]
+        texts = [str(PassedOverError(why)) for why in passed.values()]
         if texts:
             self.ports.notify(notices.of_export(NoticeType.PLACE_PASSED_OVER, self.event, [], " ".join(texts)))
         return texts

@@ -99,8 +99,7 @@ class EventPlaces:
         for at, error in self.unreached:
             if not may_pass_over(phase, at, entry):
                 self._note_denied(phase, [each for each, _ in self.unreached])
-                producer = at.scope.producer
-                raise OutOfReachError(at.site.region, producer.stack, producer.region, error, account=at.site.account)
+                raise OutOfReachError(at.scope.producer.stack, at.scope.producer.region, error)
 
     def note_dropped(self, clock: Clock) -> None:
         """Note which forgotten places the Export has left: their janitor withdraws them, once they can be reached."""
