@@ -17,7 +17,7 @@ from strongref_objects.channels import Parameters as Parameters
 from strongref_toolkit import extras
 
 try:
-    from strongref_cdk import aws_constructs, clusters, sharing, vpc
+    from strongref_cdk import aws_constructs, sharing, vpc
     from strongref_cdk.aws_constructs import listener_of as listener_of
     from strongref_cdk.errors import CdkError as CdkError
     from strongref_cdk.errors import ConstructError as ConstructError
@@ -106,15 +106,15 @@ import_listener = aws_constructs.LISTENER.import_
 listener_from_arn = aws_constructs.LISTENER.from_arn
 lookup_listener = aws_constructs.LISTENER.lookup
 
-export_cluster = clusters.CLUSTER.export
-import_cluster = clusters.CLUSTER.import_
-cluster_from_arn = clusters.CLUSTER.from_arn
-cluster_from_name = clusters.CLUSTER.from_name
-lookup_cluster = clusters.CLUSTER.lookup
+export_cluster = aws_constructs.CLUSTER.export
+import_cluster = aws_constructs.CLUSTER.import_
+cluster_from_arn = aws_constructs.CLUSTER.from_arn
+cluster_from_name = aws_constructs.CLUSTER.from_name
+lookup_cluster = aws_constructs.CLUSTER.lookup
 
-export_eks_cluster = clusters.EKS_CLUSTER.export
-import_eks_cluster = clusters.EKS_CLUSTER.import_
-lookup_eks_cluster = clusters.EKS_CLUSTER.lookup
+export_eks_cluster = aws_constructs.EKS_CLUSTER.export
+import_eks_cluster = aws_constructs.EKS_CLUSTER.import_
+lookup_eks_cluster = aws_constructs.EKS_CLUSTER.lookup
 
 export_table = aws_constructs.TABLE.export
 import_table = aws_constructs.TABLE.import_
