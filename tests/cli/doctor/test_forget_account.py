@@ -12,7 +12,7 @@ from strongref.aws.cloudformation import CloudFormationStacks
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Producer
 from strongref.contract.releases import RELEASES
 from strongref.protocol.lag import ReadLag
-from strongref_cli.doctor import forget_account
+from strongref_cli.doctor import forget_command
 from strongref_cli.install.plan import TRUST
 from tests.support.builders import stack_arn
 from tests.support.commands import SECRET
@@ -150,7 +150,7 @@ def test_nothing_is_deleted_if_something_is_imported_before_the_fences_stand(
     run: Run, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = values(account)
-    monkeypatch.setattr(forget_account, "ask_about", lambda *_: claimed(account, "Vpc.Id"))
+    monkeypatch.setattr(forget_command, "ask_about", lambda *_: claimed(account, "Vpc.Id"))
     status, _, err = run(*FORGET)
     assert (status, "it is imported by stack web" in err) == (1, True)
     assert values(account) == before
