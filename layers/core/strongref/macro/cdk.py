@@ -11,20 +11,19 @@ STACK is always the default `Consumer` of the stack's Imports.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from strongref.contract.properties import Property, Table, choice, parse_region
 from strongref.contract.requests import EXPORT_PROPERTIES, OnChange
-from strongref.errors import BadRequestError
 from strongref.macro import errors
 from strongref.macro.conditions import ALWAYS
 from strongref.macro.export_properties import ExportPart
 from strongref.macro.exports import export_id
 from strongref.macro.imports import parse_value_bytes
-from strongref.macro.references import TemplateReference, as_sent
+from strongref.macro.references import TemplateReference, as_sent, refused
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
 from strongref.macro.template import MACRO, RESOURCES, SharedProperties, described, is_function, value_at
 from strongref.macro.uses import depends_on
@@ -40,6 +39,7 @@ CDK_VALUE_BYTES = 100
 """The assumed size of a Reader's value: the CDK's references are IDs and ARNs."""
 
 _NAME = re.compile(r"/cdk/exports/([A-Za-z0-9-]+)/([A-Za-z0-9]+)")
+_NAME_MUST_BE = "must be /cdk/exports/, a stack's name, / and a key of letters and digits, as the CDK writes it"
 _VERSION = re.compile(r"CurrentVersion[0-9A-F]{8}[0-9a-f]{32}[A-Za-z0-9]*[0-9A-F]{8}$")
 """The end of a Lambda version's name: the CDK puts a hash of the function into it, so deployments rename it."""
 
@@ -159,8 +159,8 @@ def _settings(template: Template) -> tuple[dict[str, Node], list[TemplateError]]
     for key, value in given.items():
         if key not in _SETTINGS:
             problems.append(errors.UnknownKeyError((*METADATA, key), [*_SETTINGS]))
-        elif wrong := _problem((*METADATA, key), _SETTINGS[key].parse, value):
-            problems.append(wrong)
+        elif wrong := [*refused((*METADATA, key), _SETTINGS[key].parse, value)]:
+            problems += wrong
         else:
             settings[key] = _SETTINGS[key].parse(key, as_sent(value))
     return settings, problems
@@ -175,28 +175,17 @@ def _found(template: Template, kind: str, names: tuple[str, str]) -> tuple[list[
             continue
         path: Path = (RESOURCES, logical_id, "Properties", *names)
         region, values = value_at(resource, "Properties", names[0], "region"), value_at(template, *path)
-        wrong = _problem((*path[:-1], "region"), parse_region, region)
+        wrong = [*refused((*path[:-1], "region"), parse_region, region)]
         if not isinstance(values, Mapping) or is_function(values):
-            wrong = errors.WrongShapeError(path, described(values), "a map of names, as the CDK writes it")
-        problems += [wrong] if wrong else [_wrong_name((*path, name)) for name in values if not _NAME.fullmatch(name)]
+            wrong = [errors.WrongShapeError(path, described(values), "a map of names, as the CDK writes it")]
         if not wrong:
             condition = resource.get("Condition")
             named = condition if isinstance(condition, str) else None
             found.append(CdkResource(logical_id, named, region, path, values))
+            bad = [name for name in values if not _NAME.fullmatch(name)]
+            wrong = [errors.BadPropertyError((*path, name), _NAME_MUST_BE) for name in bad]
+        problems += wrong
     return found, problems
-
-
-def _wrong_name(path: Path) -> TemplateError:
-    reason = "must be /cdk/exports/, a stack's name, / and a key of letters and digits, as the CDK writes it"
-    return errors.BadPropertyError(path, reason)
-
-
-def _problem(path: Path, parse: Callable[[str, object], object], given: Node) -> TemplateError | None:
-    try:
-        parse(str(path[-1]), as_sent(given))
-    except BadRequestError as error:
-        return errors.BadPropertyError(path, error.problem)
-    return None
 
 
 def _is_transformed(template: Template, writer: CdkResource) -> bool:

@@ -20,6 +20,7 @@ from strongref.macro import errors
 from strongref.macro.template import IF, Node, Path, SharedProperties, described, entries_in, is_function
 
 if TYPE_CHECKING:
+    from strongref.contract.properties import Parser
     from strongref.macro.errors import TemplateError
 
 ONE, MANY = "Ref", "Refs"
@@ -124,10 +125,15 @@ def _ruled(path: Path, given: Mapping[str, Node], keys: Iterable[str]) -> Iterat
     """What the importer would refuse. The values of functions are not known here."""
     for key in keys:
         if key in given and not is_function(given[key]):
-            try:
-                _RULES[key].parse(key, as_sent(given[key]))
-            except BadRequestError as error:
-                yield errors.BadPropertyError((*path, key), error.problem)
+            yield from refused((*path, key), _RULES[key].parse, given[key])
+
+
+def refused(path: Path, parse: Parser, given: Node) -> Iterator[TemplateError]:
+    """Why a parser refuses a property, whose name the path ends with; nothing if it does not."""
+    try:
+        parse(str(path[-1]), as_sent(given))
+    except BadRequestError as error:
+        yield errors.BadPropertyError(path, error.problem)
 
 
 def _name(prop: str, given: object) -> None:
