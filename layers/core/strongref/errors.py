@@ -176,8 +176,6 @@ class RoleDeniedError(DeniedAbroadError):
 
 
 class AccountNotListedError(StoreError):
-    """An Export names an account that the installation does not write to."""
-
     counted = ErrorMetric.REJECTED
     listed: tuple[str, ...] = field(default=(), kw_only=True)
     sentence = (
@@ -224,8 +222,6 @@ class TooManyTagsError(StoreError):
 
 
 class StandardTierError(StoreError):
-    """A value is larger than a standard parameter can hold, and the region has no others."""
-
     counted = ErrorMetric.REJECTED
     sentence = (
         "{target:500} is larger than 4 KB, and Parameter Store in {region} takes only standard parameters, of at most "
@@ -329,8 +325,6 @@ class UnreadableRecordError(StrongRefError):
 
 
 class NewerFormatError(StrongRefError):
-    """What is stored has a format that this version does not know."""
-
     name: str  # of the parameter, or of the hold stack
     found: str  # the format
     writer: str  # the version that wrote it

@@ -240,8 +240,6 @@ class NoProducerError(StrongRefError):
 
 
 class SeveralProducersError(StrongRefError):
-    """An Import without `From` names what several stacks export to its consumer."""
-
     counted = ErrorMetric.REJECTED
     name: str
     consumer: str
@@ -253,8 +251,6 @@ class SeveralProducersError(StrongRefError):
 
 
 class HoldPendingError(StrongRefError):
-    """CloudFormation's export does not exist yet: CloudFormation makes it when the producer's operation ends."""
-
     counted = ErrorMetric.REJECTED
     export: str
     producer: str
@@ -266,8 +262,6 @@ class HoldPendingError(StrongRefError):
 
 
 class ProducerLeavingError(StrongRefError):
-    """The producer's stack is being deleted, or removes the export."""
-
     counted = ErrorMetric.REJECTED
     producer: str
     export: str
@@ -279,8 +273,6 @@ class ProducerLeavingError(StrongRefError):
 
 
 class HoldMissingError(StrongRefError):
-    """An Export names a CloudFormation export, and its stack has no output with that."""
-
     counted = ErrorMetric.REJECTED
     export: str
     producer: str

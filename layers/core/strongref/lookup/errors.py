@@ -84,8 +84,6 @@ class AmbiguousError(RejectedLookupError):
 
 
 class TooManyError(RejectedLookupError):
-    """More resources would have to be read one by one than is reasonable."""
-
     wanted: str  # what was looked for, as in `name web`
     among: int  # how many there are
     most: int  # how many are read
@@ -108,8 +106,6 @@ class NoSuchAttributeError(RejectedLookupError):
 
 
 class UnsupportedAttributeError(RejectedLookupError):
-    """A requested attribute holds something that `Fn::GetAtt` cannot return."""
-
     name: str
     holds: str  # what it holds, in a word; never its value
     sentence = (
@@ -119,8 +115,6 @@ class UnsupportedAttributeError(RejectedLookupError):
 
 
 class DynamicReferenceError(RejectedLookupError):
-    """A requested attribute contains a dynamic reference, which CloudFormation would resolve wherever it is used."""
-
     name: str
     sentence = (
         "{name:200} of {type_name} contains a dynamic reference ({{{{resolve:…}}}}). CloudFormation would resolve it "
@@ -151,8 +145,6 @@ class AttributesTooLargeError(RejectedLookupError):
 
 
 class LookupPolicyError(StrongRefError):
-    """The function's role may not read such resources: the installation has no policy for them."""
-
     error: LookUpDeniedError  # the call that was denied
     type_name: str  # as in `AWS::S3::Bucket`
     sentence = (

@@ -43,13 +43,7 @@ class CdkEdits:
 def cdk_edits(
     template: Template, found: CdkReferences, served: Mapping[ImportPlaceholder, str]
 ) -> tuple[CdkEdits, list[TemplateError]]:
-    """The edits of Writers and Readers, and all uses of them that cannot be edited.
-
-    Args:
-        template: the template.
-        found: its Writers and Readers.
-        served: the Import of each value.
-    """
+    """The edits of Writers and Readers, and all uses of them that cannot be edited, given the Import of each value."""
     if not found.writers and not found.readers:
         return CdkEdits(), []
     moving = [*found.readers, *([] if found.keep_writers else found.writers)]

@@ -95,8 +95,6 @@ class MissingSuffixError(TemplateError):
 
 
 class MisplacedError(TemplateError):
-    """A reference where CloudFormation evaluates no function of a resource."""
-
     sentence = (
         "no reference works here, since CloudFormation reads this before it makes resources; use references in the "
         "Properties, Metadata and UpdatePolicy of resources, and in the Value of outputs"
@@ -111,8 +109,6 @@ class BadPropertyError(TemplateError):
 
 
 class LoopError(TemplateError):
-    """A reference depends on the variable of a loop, which has no value before the loop is expanded."""
-
     variable: str  # of the `Fn::ForEach`
     sentence = (
         "it depends on {variable:100} of Fn::ForEach, which CloudFormation expands after this transform; write these "
@@ -129,8 +125,6 @@ class LoopTextError(TemplateError):
 
 
 class SameInLoopError(TemplateError):
-    """Every iteration of a loop would export the same."""
-
     variable: str  # of the `Fn::ForEach`
     sentence = (
         "neither Region, Account nor Consumer depends on {variable:100} of Fn::ForEach, so every iteration would "
@@ -139,8 +133,6 @@ class SameInLoopError(TemplateError):
 
 
 class ConflictError(TemplateError):
-    """Two resources export to the same target, and differ."""
-
     other: Path  # the path of the first of them
     what: str  # the difference, as in `the value of WebAlb.Arn`
 
@@ -168,8 +160,6 @@ class ReplacedResourceError(TemplateError):
 
 
 class PartError(TemplateError):
-    """The macro was called on a part of a template, where Imports cannot be added."""
-
     sentence = (
         "StrongRef works only on whole templates, since it adds resources; move it from Fn::Transform to the Transform "
         "section"
@@ -190,8 +180,6 @@ class NotATemplateError(MacroError):
 
 
 class TooDeepError(MacroError):
-    """A template is nested more deeply than the macro reads."""
-
     path: Path  # of something that is too deep
     limit: int  # levels of maps and lists
 

@@ -96,14 +96,9 @@ def _base(source: SharedProperties, when: When) -> str:
 
 
 def split(names: Iterable[str], value_bytes: int | Mapping[str, int] = VALUE_BYTES) -> dict[str, list[str]]:
-    """Groups of names whose responses fit, each sorted.
+    """Groups of names whose responses fit, each sorted; by the bits that they share, without zeros at the end.
 
-    Args:
-        names: of exports, as in a response.
-        value_bytes: the size of each value; by name, if the values are known.
-
-    Returns:
-        The groups by the bits that they share, without zeros at the end. The first group has no bits.
+    The first group has no bits. Names are as in a response; `value_bytes` is by name, if the values are known.
     """
     ordered = sorted(set(names))
     values = value_bytes if isinstance(value_bytes, Mapping) else dict.fromkeys(ordered, value_bytes)
