@@ -187,8 +187,7 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
             bus = aws.deploy("mails", mails, region, "CREATE_COMPLETE", Parameters=parameters).outputs["EventBus"]
             arn = aws.client("events", region).describe_event_bus(Name=bus)["Arn"]
             overrides = sam.QUICK | {"EventBus": {EU: bus, US: arn}[region], "Dashboard": "true"}
-            built = shared / "build/template.yaml"
-            sam.deploy_application(emulator, built, region=region, overrides=overrides, account=NOTIFIED_ACCOUNT)
+            sam.copy_application(emulator, NOTIFIED_ACCOUNT, overrides, [region])
     return aws
 
 
@@ -225,9 +224,7 @@ def _exporting_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFacto
             trust(other, account)
             aws.client("events", EU).create_event_bus(Name=BUS)
             overrides = sam.QUICK | {"ExportAccounts": ",".join([B, C, LATE, *PARTNERS]), "EventBus": BUS}
-            sam.deploy_application(
-                emulator, shared / "build/template.yaml", region=EU, overrides=overrides, account=account
-            )
+            sam.copy_application(emulator, account, overrides, [EU])
             unpaced(aws, "Janitor", EU)
     return aws
 
@@ -260,7 +257,7 @@ def _installed(
     aws = Aws(emulator, account)
     with _locked(shared, f"{account}.lock"):
         if not aws.status(APPLICATION, REGIONS[0]):
-            sam.deploy_everywhere(emulator, shared / "build/template.yaml", overrides=overrides, account=account)
+            sam.copy_application(emulator, account, overrides)
             for region in REGIONS if seconds else ():
                 for function in ("Exporter", "Importer", "Janitor", "Lookup"):
                     name = aws.physical_ids(APPLICATION, region)[function]

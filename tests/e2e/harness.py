@@ -252,7 +252,7 @@ class Aws:
         with self.waiting_for(event if asked is None else asked):
             answer = self.client("lambda", region).invoke(FunctionName=name, Payload=payload)
             result = json.loads(answer["Payload"].read() or b"null")
-        answers = [each.body for each in self.emulator.answers() if each.token == token and each.body]
+        answers = [each.body for each in self.emulator.answers(token) if each.body]
         return Invocation(result, "FunctionError" in answer, answers)
 
     def waiting_for(self, event: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -267,9 +267,9 @@ class Aws:
         return f"{self.emulator.url}{PATH}{key}?X-Amz-Date={date}&X-Amz-Expires=7200&X-Amz-Signature=secret"
 
     def logs(self, region: str) -> str:
-        """All that the functions of a region logged."""
+        """All that the application's functions logged in a region."""
         client = self.client("logs", region)
-        groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix="/aws/lambda/")
+        groups = client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=f"/aws/lambda/{APPLICATION}-")
         names = [group["logGroupName"] for page in groups for group in page["logGroups"]]
         pages = client.get_paginator("filter_log_events")
         events = (page["events"] for name in names for page in pages.paginate(logGroupName=name))
@@ -285,7 +285,8 @@ class Aws:
 
     def answers(self, stack: str) -> list[Answer]:
         """The responses to CloudFormation for a stack, in the order of their requests."""
-        return [each for each in self.emulator.answers() if each.body and f"/{stack}/" in each.body.get("StackId", "")]
+        part = f"/{stack}/"
+        return [each for each in self.emulator.answers(part) if each.body and part in each.body.get("StackId", "")]
 
     @property
     def calls(self) -> list[Call]:

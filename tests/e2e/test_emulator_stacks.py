@@ -90,8 +90,9 @@ def seen(aws: Aws, arn_part: str) -> list[tuple[str, str, str, str]]:
 
 def ours(aws: Aws, arn_part: str) -> list[dict[str, Any]]:
     """The responses for the stacks of a name, in order."""
-    bodies = (answer.body or {} for answer in aws.emulator.answers())
-    return [body for body in bodies if f":stack/{arn_part}" in body.get("StackId", "")]
+    part = f":stack/{arn_part}"
+    bodies = (answer.body or {} for answer in aws.emulator.answers(part))
+    return [body for body in bodies if part in body.get("StackId", "")]
 
 
 CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
@@ -187,9 +188,7 @@ def test_a_nested_stack_tells_its_root(aws: Aws, names: Callable[[str], str]) ->
     middle = nested(aws, f"{name}-middle", Inner=nested(aws, f"{name}-inner", A=probe()))
     root = aws.deploy(name, stack(Middle=middle), US)
 
-    (answer,) = (
-        x.body or {} for x in aws.emulator.answers() if f":stack/{name}-Middle" in (x.body or {}).get("StackId", "")
-    )
+    (answer,) = ours(aws, f"{name}-Middle")
     assert answer["Data"]["Root"] == root.arn
 
 

@@ -55,7 +55,7 @@ def test_an_older_event_that_comes_again_undoes_nothing(world: World) -> None:
     sent = datetime.now(UTC) - timedelta(minutes=30)
     url = world.aws.response_url(older["StackId"], "Exports", "older", sent)
     world.aws.invoke("Exporter", older | {"ResponseURL": url}, EU)
-    assert not [each for each in world.aws.emulator.answers() if each.token == "older"]
+    assert not [each for each in world.aws.emulator.answers("older") if each.token == "older"]
     assert world.all_stored() == before
 
 

@@ -146,7 +146,7 @@ def test_15_propagate_writes_a_claimed_value_and_names_its_importers(claimed: Wo
     claimed.publish({"A": "a2", "B": "b1"}, "UPDATE_COMPLETE", OnChange="propagate")
     assert claimed.values() == {"A": "a2", "B": "b1"}
     assert claimed.claims("A") == [claimed.consumer]
-    reasons = [(answer.body or {}).get("Reason", "") for answer in claimed.aws.emulator.answers()]
+    reasons = [(answer.body or {}).get("Reason", "") for answer in claimed.aws.answers(claimed.producer)]
     assert any(reason.startswith(f"A changed while imported by {claimed.importers()}") for reason in reasons)
     assert claimed.aws.logged(EU, "A claimed value was changed", claimed.consumer)
     claimed.publish({"B": "b1"}, REFUSED, OnChange="propagate")

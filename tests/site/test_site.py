@@ -133,8 +133,11 @@ def hits(view: Page, text: str) -> list[str]:
     listed = view.get_by_role("listbox", name="Search results").locator("a")
     # The results of the text before may still be listed: each link has the text that it was found by.
     queried = quote_plus(escape(text, quote=False))  # The site escapes the text for HTML first.
-    listed.and_(view.locator(f"[href*='?h={queried}']")).first.wait_for(timeout=60_000)
-    found: list[str] = listed.evaluate_all("each => each.map(link => link.href.split('?')[0])")
+    its_own = listed.and_(view.locator(f"[href*='?h={queried}']"))
+    found: list[str] = []
+    while not found:  # The list is empty for a moment whenever it is drawn anew.
+        its_own.first.wait_for(timeout=60_000)
+        found = its_own.evaluate_all("each => each.map(link => link.href.split('?')[0])")
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 PATH = "/_ministack/cfn-response/"
@@ -18,6 +18,7 @@ class Answer:
 
     token: str
     size: int
+    text: str
     body: Any
     violations: list[str]
 
@@ -28,7 +29,7 @@ _answers: list[Answer] = []
 def take(token: str, body: bytes) -> bool:
     """Record an answer; whether CloudFormation would read it at all."""
     parsed = _parsed(body)
-    _answers.append(Answer(token, len(body), parsed, violations(parsed, len(body))))
+    _answers.append(Answer(token, len(body), body.decode(errors="replace"), parsed, violations(parsed, len(body))))
     return len(body) <= LIMIT
 
 
@@ -56,10 +57,17 @@ def failed_create(stack: str, logical_id: str) -> str | None:
     return None
 
 
-def recorded() -> list[dict[str, Any]]:
-    """All answers so far, for JSON, each with the number of those with its token: more than one is an error."""
+def recorded(part: str) -> list[dict[str, Any]]:
+    """The answers so far with this part in token or body, for JSON, each with the number of those with its token.
+
+    More than one is an error. A run has thousands of them: to send all would take the emulator longer than all else.
+    """
     counts = Counter(answer.token for answer in _answers)
-    return [{**asdict(answer), "count": counts[answer.token]} for answer in _answers]
+    found = (answer for answer in _answers if part in answer.token or part in answer.text)
+    return [
+        {"token": x.token, "size": x.size, "body": x.body, "violations": x.violations, "count": counts[x.token]}
+        for x in found
+    ]
 
 
 def _parsed(body: bytes) -> object:

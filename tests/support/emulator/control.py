@@ -209,9 +209,9 @@ class Emulator:
         """A client of boto3: of the account's root, or of an access key with its secret, and its session's token."""
         return _client(self.url, service, region, key or (account, "test"))
 
-    def answers(self) -> list[Answer]:
-        """All answers of custom resources so far."""
-        return [Answer(**answer) for answer in self._ask("/_strongref/answers")]
+    def answers(self, part: str) -> list[Answer]:
+        """The answers of custom resources so far that have a part in their token or their body."""
+        return [Answer(**answer) for answer in self._ask(f"/_strongref/answers/{_encoded(part)}")]
 
     def calls(self) -> list[Call]:
         """The calls since the last reset."""

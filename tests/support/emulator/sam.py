@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.support.emulator.control import ACCOUNT, ROOT, executable
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,6 +74,49 @@ def deploy_everywhere(
         ]
         for job in jobs:
             job.result()
+
+
+def copy_application(
+    emulator: Emulator, account: str, overrides: Mapping[str, str], regions: Iterable[str] = REGIONS
+) -> None:
+    """Deploy what `sam deploy` brought into regions of the main account into those of another one.
+
+    Sam would build the same archives again, and takes several times as long as all else.
+
+    Raises:
+        SamError: CloudFormation did not accept it.
+    """
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda region: _copy(emulator, account, overrides, region), regions))
+
+
+def _copy(emulator: Emulator, account: str, overrides: Mapping[str, str], region: str) -> None:
+    theirs, ours = (emulator.client("s3", region, each) for each in (ACCOUNT, account))
+    stacks, to = (emulator.client("cloudformation", region, each) for each in (ACCOUNT, account))
+    template = stacks.get_template(StackName=APPLICATION, TemplateStage="Original")["TemplateBody"]
+    text = template if isinstance(template, str) else json.dumps(template)
+    own = f"application-{account}-{region}"
+    at = {"CreateBucketConfiguration": {"LocationConstraint": region}} if region != "us-east-1" else {}
+    ours.create_bucket(Bucket=own, **at)
+    for bucket, key in set(re.findall(r"s3://([^/\s\"']+)/([^\s\"']+)", text)):
+        ours.put_object(Bucket=own, Key=key, Body=theirs.get_object(Bucket=bucket, Key=key)["Body"].read())
+        text = text.replace(f"s3://{bucket}/", f"s3://{own}/")
+    ours.put_object(Bucket=own, Key="template.json", Body=text)  # It is too long for the call itself.
+    to.create_stack(
+        StackName=APPLICATION,
+        TemplateURL=f"{emulator.url}/{own}/template.json",
+        Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in overrides.items()],
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Tags=stacks.describe_stacks(StackName=APPLICATION)["Stacks"][0]["Tags"],
+    )
+
+    def ended() -> str | None:
+        status: str = to.describe_stacks(StackName=APPLICATION)["Stacks"][0]["StackStatus"]
+        return None if status.endswith("IN_PROGRESS") else status
+
+    status = wait_until(ended, f"the application in {account}, {region}")
+    if status != "CREATE_COMPLETE":
+        raise SamError(f"The application's copy in {account}, {region} is {status}.")
 
 
 def _sam(environment: Mapping[str, str], folder: Path, *arguments: str) -> None:

@@ -66,7 +66,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 _ROUTES: dict[str, Callable[..., object]] = {
-    "answers": answers.recorded,
+    "answers": lambda given: answers.recorded(*json.loads(b64decode(given))),
     "calls": calls.counts,
     "reset-calls": calls.reset,
     "quotas": throttle.limit,
