@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import cdktf
 
+from strongref.errors import or_else
+from strongref.macro.template import mapped
 from strongref.memo import Memo
 from strongref_cdk8s import errors
-from strongref_cdk8s.cdktf_stacks import DefinedStack, ExpressionReader, in_braces, state_in_backend
-from strongref_cdk8s.resolver import MarkedResolver, NotWhole, is_marked, is_of_library
+from strongref_cdk8s.resolver import MarkedResolver, NotWhole, check_is_value, is_marked, is_of_library
 from strongref_manifests.errors import BadAddressError, NoSuchAddressError
 from strongref_manifests.leftovers import CDK_NUMBER, CDKTF_NUMBER
 from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
 _INTERPOLATION = re.compile(r"(?<!\$)\$\{|(?<!%)%\{")
 """Text that Terraform would evaluate."""
+
+_ADDRESSABLE = (cdktf.TerraformResource, cdktf.TerraformDataSource)
 
 
 class CdkTfResolver(MarkedResolver):
@@ -70,8 +77,8 @@ class CdkTfResolver(MarkedResolver):
         if len(stacks) > 1 and isinstance(state, str):
             raise errors.OneStateError([str(each.node.id) for each in stacks])
         super().__init__()
-        self._expressions = ExpressionReader()
-        self._stacks = [DefinedStack(each, self._expressions) for each in stacks]
+        self._expressions = _ExpressionReader()
+        self._stacks = [_DefinedStack(each, self._expressions) for each in stacks]
         self._only: Any = None
         self._state = state
         self._sensitive = sensitive
@@ -82,7 +89,7 @@ class CdkTfResolver(MarkedResolver):
     def begin(self) -> None:
         super().begin()
         # The program may have changed the stacks' outputs.
-        self._stacks = [DefinedStack(each.construct, self._expressions) for each in self._stacks]
+        self._stacks = [_DefinedStack(each.construct, self._expressions) for each in self._stacks]
 
     def concerns(self, value: object) -> bool:
         if isinstance(value, str):
@@ -102,7 +109,7 @@ class CdkTfResolver(MarkedResolver):
 
     def _value(self, value: object) -> Json:
         given = self._expressions.expression(value)
-        expression = in_braces(given)
+        expression = _in_braces(given)
         if expression is None:
             for _, each in texts_in(given):
                 if _INTERPOLATION.search(each):
@@ -167,7 +174,7 @@ class CdkTfResolver(MarkedResolver):
         name = str(stack.node.id)
         if isinstance(self._state, Mapping) and name in self._state:
             return self._state[name]
-        return self._state if isinstance(self._state, str) else state_in_backend(stack)
+        return self._state if isinstance(self._state, str) else _state_in_backend(stack)
 
 
 def _as_asked(value: object, found: Json, expression: str) -> Json:
@@ -192,3 +199,110 @@ def _is_list_of_numbers(value: list[float]) -> bool:
         return cdktf.Tokenization.reverse_number_list(value) is not None
     except RuntimeError:
         return False
+
+
+class _ExpressionReader:
+    """Reads tokens as Terraform expressions."""
+
+    def expression(self, value: object) -> Json:
+        """What Terraform would get for a value, as in `${aws_s3_bucket.b.arn}`.
+
+        Raises:
+            ConstructGivenError: it is a construct that has no address in a state.
+            UnreadableTokenError: cdktf cannot resolve the token.
+        """
+        value = _addressed(value)
+        check_is_value(value)
+        try:
+            return self._resolve(value, preparing=False)
+        except RuntimeError as error:
+            problem = str(error)
+        raise errors.UnreadableTokenError(errors.shown_tokens(value), problem)
+
+    def stack_of(self, value: object) -> cdktf.TerraformStack:
+        """The stack of the first reference in a value; None if it has no reference."""
+        self._scope.found = None
+        with suppress(RuntimeError):  # from add_dependency below; or unreadable, which `expression` reports
+            self._resolve(_addressed(value), preparing=True)
+        return self._scope.found
+
+    def _resolve(self, value: object, *, preparing: bool) -> Json:
+        resolver = cdktf.DefaultTokenResolver(cdktf.StringConcat())
+        found: Json = cdktf.Tokenization.resolve(value, scope=self._scope, resolver=resolver, preparing=preparing)
+        return found
+
+    @cached_property
+    def _scope(self) -> _Scope:
+        with TemporaryDirectory() as folder:  # cdktf creates its output folder at once
+            return _Scope(cdktf.App(outdir=folder), "strongref")
+
+
+class _Scope(cdktf.TerraformStack):  # type: ignore[misc]  # cdktf is not read by mypy
+    """A stack outside of all apps, so that every reference is one between stacks.
+
+    Before cdktf writes such a reference, it makes the using stack depend on the other one (cdktf 0.21.0, lib/app.js,
+    crossStackReference). This one stops it there, so that neither stack changes.
+    """
+
+    found: Any = None
+
+    def add_dependency(self, dependency: cdktf.TerraformStack) -> None:
+        self.found = dependency
+        raise RuntimeError("stop here")
+
+
+class _DefinedStack:
+    def __init__(self, stack: cdktf.TerraformStack, expressions: _ExpressionReader) -> None:
+        self.construct = stack
+        self.name = str(stack.node.id)
+        self._expressions = expressions
+
+    def defines(self, address: str) -> bool:
+        """Whether the stack has a resource or data source with that address."""
+        fqns = (each.fqn for each in self.construct.node.find_all() if isinstance(each, _ADDRESSABLE))
+        return any(self._expressions.expression(fqn) == f"${{{address}}}" for fqn in fqns)
+
+    @cached_property
+    def outputs(self) -> list[tuple[str, str | None, Any]]:
+        """Each output's name in the state, its value's expression (None if it is not one), and the value as given."""
+        outputs = (each for each in self.construct.node.find_all() if isinstance(each, cdktf.TerraformOutput))
+        return [(str(each.friendly_unique_id), self._read(each.value), each.value) for each in outputs]
+
+    def _read(self, value: object) -> str | None:
+        # The value of another output may still be readable.
+        return or_else(lambda: _in_braces(self._expressions.expression(value)), None)
+
+
+def _addressed(value: object) -> object:
+    """A value with addresses in place of whole resources, as a `TerraformOutput` writes them."""
+    found: object = mapped(value, lambda each: each.fqn if isinstance(each, _ADDRESSABLE) else each)
+    return found
+
+
+def _state_in_backend(stack: cdktf.TerraformStack) -> str:
+    """Where a stack's own backend keeps its state; without a backend, in a file (cdktf, LocalBackend).
+
+    Raises:
+        UnknownBackendError: strongref cannot read that kind of backend.
+    """
+    name = str(stack.node.id)
+    for each in stack.node.children:
+        if isinstance(each, cdktf.TerraformBackend):
+            settings = each.to_terraform()["terraform"]
+            if "backend" not in settings:
+                raise errors.UnknownBackendError(name, next(iter(settings), "none"))
+            ((kind, given),) = settings["backend"].items()
+            if kind == "local":  # Terraform runs in the stack's own folder (cdktf 0.21.0, lib/manifest.js).
+                return str(Path(stack.node.root.outdir, "stacks", name, given["path"]))
+            if kind == "s3":  # cdktf deploys into the default workspace, whose state is at the key itself.
+                region = f"@{given['region']}" if given.get("region") else ""
+                return f"s3://{given['bucket']}/{given['key']}{region}"
+            raise errors.UnknownBackendError(name, kind)
+    return f"terraform.{name}.tfstate"
+
+
+def _in_braces(given: Json) -> str | None:
+    """The expression in `${…}`; None for any other value."""
+    if isinstance(given, str) and given.startswith("${") and given.endswith("}"):
+        return given[2:-1]
+    return None
