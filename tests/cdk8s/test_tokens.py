@@ -231,7 +231,7 @@ def test_a_missing_dependency_is_reported_with_its_pip_install(
 
 
 def test_a_dependency_that_is_too_old_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("strongref_cdk8s.awscdk", "strongref_cdk8s.cdk_outputs", "strongref_toolkit.cdk_trees"):
+    for name in ("strongref_cdk8s.awscdk", "strongref_toolkit.cdk_trees"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(cdk, "IFragmentConcatenator", raising=False)
     monkeypatch.setattr(cdk, "__getattr__", lambda name: (_ for _ in ()).throw(AttributeError(name)), raising=False)
