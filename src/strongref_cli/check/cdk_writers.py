@@ -26,27 +26,19 @@ def left_writers(
 ) -> Iterator[StackFinding]:
     """The parameters that Writers drop and Readers still use.
 
-    Args:
-        old: the deployed version.
-        new: the new one; None if the stack is deleted.
-        tags: returns the tags of a parameter, given its region and name.
+    `new` is None if the stack is deleted. `tags` returns the tags of a parameter, given its region and name.
     """
     for region, name in sorted(_written(old) - (_written(new) if new else set())):
         try:
             readers = sorted(tag.removeprefix(_READ_BY) for tag in tags(region, name) if tag.startswith(_READ_BY))
         except StrongRefError as error:
-            yield StackFinding(
-                Verdict.UNKNOWN, f"Whether a stack still reads {name} of a CDK Writer is unknown: {error}"
-            )
+            text = f"Whether a stack still reads {name} of a CDK Writer is unknown: {error}"
+            yield StackFinding(Verdict.UNKNOWN, text)
             continue
         if readers:
-            text = (
-                f"{name} leaves a CDK Writer, and {some(readers)} in {region} still reads it. A Writer of aws-cdk-lib "
-            )
-            text += (
-                "2.258 or later deletes it anyway; earlier ones refuse. Deploy what reads it first, without its Reader."
-            )
-            yield StackFinding(Verdict.LOST, text)
+            text = f"{name} leaves a CDK Writer, and {some(readers)} in {region} still reads it. "
+            text += "A Writer of aws-cdk-lib 2.258 or later deletes it anyway; earlier ones refuse. "
+            yield StackFinding(Verdict.LOST, f"{text}Deploy what reads it first, without its Reader.")
 
 
 def _written(version: StackVersion) -> set[tuple[str, str]]:

@@ -31,12 +31,8 @@ def made_change_set(
 ) -> Iterator[str]:
     """The name of a change set that exists within this context; with it, the empty stack goes that it may have made.
 
-    Args:
-        cloudformation: of the stack's region. Its errors show AWS's texts.
-        stack: its name.
-        status: its status; empty if it does not exist.
-        template: its text.
-        parameters: None for one that keeps its value.
+    Errors of `cloudformation` show AWS's texts. `status` is the stack's, empty if it does not exist. A parameter is
+    None if it keeps its value.
 
     Raises:
         UsageError: the template needs a bucket.

@@ -219,14 +219,14 @@ class StackReader:
         claimant = Claimant(
             generation, arn, account, fits=lambda values: check_size(event, generation, attributes(values))
         )
-        read: ClaimAttempt | SeveralProducers
         if request.producer:
             scope = ExportScope(SHARED if request.shared else consumer, request.producer)
-            read = ClaimAttempt(self._ports, store, self._clock, claimant, scope, request.names)
+            attempt, scopes = ClaimAttempt(self._ports, store, self._clock, claimant, scope, request.names), [scope]
+            values = attempt.read_weakly()
         else:
-            read = SeveralProducers(self._ports, store, self._clock, claimant, consumer, request.names or ())
-        values = read.read_weakly()
-        for scope in read.scopes if request.strength is Strength.STRONG else ():
+            several = SeveralProducers(self._ports, store, self._clock, claimant, consumer, request.names or ())
+            values, scopes = several.read_weakly(), [*several.scopes]
+        for scope in scopes if request.strength is Strength.STRONG else ():
             if scope.producer.account != stack.arn.account:
                 continue
             for export, producer in RecordedExports.read(store, scope).holds(values).items():

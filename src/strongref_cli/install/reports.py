@@ -93,13 +93,9 @@ def _difference(difference: Difference) -> str:
     if difference.what == INSTALLED:
         missing = [region for region, state in difference.values.items() if state == NOT_INSTALLED]
         return f"strongref is not installed in {some(missing, 5)}."
-    return f"{difference.what} differs: {_by_value(difference.values)}."
-
-
-def _by_value(values: Mapping[str, str]) -> str:
-    """`2 in us-east-1, us-west-2; 0 in eu-west-1`."""
-    groups = grouped((value, region) for region, value in values.items())
-    return "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())
+    groups = grouped((value, region) for region, value in difference.values.items())
+    by_value = "; ".join(f"{value or '(none)'} in {', '.join(regions)}" for value, regions in groups.items())
+    return f"{difference.what} differs: {by_value}."
 
 
 def problems(regions: Sequence[Found]) -> list[str]:

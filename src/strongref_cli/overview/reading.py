@@ -168,14 +168,9 @@ class OverviewReader:
 
     def _read(self, region: str) -> StoredRegion:
         self._progress(where_text(region, self._abroad))
-        parts: list[Callable[[], Any]] = [  # what has the most pages first
-            partial(self._dates, region),
-            partial(self._tags, region),
-            partial(self._records, region),
-            partial(self._index, region),
-            partial(self._home, region),  # Not part of the region: it says what the region exports to others.
-        ]
-        dates, tags, (records, stored), index, home = in_threads(parts)
+        # What has the most pages comes first. A home is not part of the region: it says what that exports to others.
+        parts: list[Callable[[str], Any]] = [self._dates, self._tags, self._records, self._index, self._home]
+        dates, tags, (records, stored), index, home = in_threads([partial(part, region) for part in parts])
         values = _values(records, stored, *self._checked(region, records, dates, tags))
         return StoredRegion(self._account, region, records, values, self._stacks(region, home.stacks, values), index)
 

@@ -101,8 +101,7 @@ def find_uses(
     `everywhere` gives all regions, which are read if the index lacks an Export of a stack. `key` may be a map's name.
 
     Raises:
-        NoSuchNameError: there is no stack of that name in the regions that were read.
-        NoSuchNameError: it neither exports nor imports such a key.
+        NoSuchNameError: no stack that was read has that name, or it neither exports nor imports such a key.
         AwsCallError, StoreError: a call failed.
     """
     regions = reader.reachable(start, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from strongref.text import did_you_mean
@@ -188,12 +189,8 @@ def add_role(command: argparse.ArgumentParser) -> None:
     command.add_argument("--role", help=summary)
 
 
-def add_dry_run(command: argparse.ArgumentParser) -> None:
-    add_flag(command, "--dry-run", "show what would change, and change nothing")
-
-
-def add_yes(command: argparse.ArgumentParser) -> None:
-    add_flag(command, "--yes", "change without asking")
+add_dry_run = partial(add_flag, flag="--dry-run", summary="show what would change, and change nothing")
+add_yes = partial(add_flag, flag="--yes", summary="change without asking")
 
 
 def add_output(command: argparse.ArgumentParser) -> None:
