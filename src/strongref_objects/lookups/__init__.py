@@ -9,7 +9,6 @@ same in the context file, without a call. Nothing holds the resource: its owner 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
@@ -90,46 +89,39 @@ def lookup(of: type[D], scope: Stack | LookupEnvironment, tags: Mapping[str, str
 
     def make() -> D:
         home = scope.synthesis.home(scope.target, f"{a(label)} with these tags", is_lookup=True)
-        entry = _ContextEntry(of, [name for name in members(of) if name not in given])
+        names = [name for name in members(of) if name not in given]
         # Tells the type from others of the same name, without colons, which the key's field cannot contain.
         kind = f"{of.__name__}/{str(of.declared.type_name).replace('::', '.')}"
         key = ContextKey(LOOKUP, home.account, home.region, kind, name)
         value = scope.synthesis.remember(
-            key, lambda: entry.write(find_object(of, scope.synthesis, home, tags, given)), is_complete=entry.is_complete
+            key,
+            lambda: _entry(find_object(of, scope.synthesis, home, tags, given), names),
+            is_complete=lambda entry: or_else(lambda: _members(of, entry, names), None) is not None,
         )
-        return of.assembled_by(entry.read(value).get, given)
+        return of.assembled_by(_members(of, value, names).get, given)
 
     return scope.made.get((LOOKUP, of, name, hashable(given)), make)
 
 
-@dataclass(frozen=True, slots=True)
-class _ContextEntry:
-    """What the context file keeps of an object: the members that were looked up, not those that the program gave."""
+def _entry(found: Declared, names: Sequence[str]) -> dict[str, Any]:
+    """What the context file keeps of an object: the members that were looked up, not those that the program gave.
 
-    of: type[Declared]
-    names: Sequence[str]  # the members' names
+    It has a value for each member, null for those that the object does not have.
+    """
+    ctx = JsonSerializationContext()
+    missing: dict[str, None] = {}
+    for name in names:
+        member, key, value = members(type(found))[name], key_of(name), getattr(found, name)
+        if value is not None:
+            member.write(ctx, key, value)
+        elif not member.is_setting:
+            missing[json_key(key)] = None
+    return {**ctx.json, **missing}
 
-    def write(self, found: Declared) -> dict[str, Any]:
-        """The entry: a value for each member, null for those that the object does not have."""
-        ctx = JsonSerializationContext()
-        missing: dict[str, None] = {}
-        for name in self.names:
-            member, key, value = members(self.of)[name], key_of(name), getattr(found, name)
-            if value is not None:
-                member.write(ctx, key, value)
-            elif not member.is_setting:
-                missing[json_key(key)] = None
-        return {**ctx.json, **missing}
 
-    def read(self, entry: AnyJson) -> dict[str, Any]:
-        """The members' values. Raises `StrongRefError` if the entry was written for a type with other members."""
-        tree = entry if isinstance(entry, dict) else {}
-        ctx, of_type = from_json(tree, self.of.declared.label), members(self.of)
-        missing = [name for name in optional_members(self.of) if tree.get(json_key(key_of(name)), name) is None]
-        return {
-            name: of_type[name].read(ctx, key_of(name), resolved=True) for name in self.names if name not in missing
-        }
-
-    def is_complete(self, entry: AnyJson) -> bool:
-        """Whether the entry can be read; if not, the object is looked up again."""
-        return or_else(lambda: self.read(entry), None) is not None
+def _members(of: type[Declared], entry: AnyJson, names: Sequence[str]) -> dict[str, Any]:
+    """The members' values. Raises `StrongRefError` if the entry was written for a type with other members."""
+    tree = entry if isinstance(entry, dict) else {}
+    ctx, of_type = from_json(tree, of.declared.label), members(of)
+    missing = [name for name in optional_members(of) if tree.get(json_key(key_of(name)), name) is None]
+    return {name: of_type[name].read(ctx, key_of(name), resolved=True) for name in names if name not in missing}
