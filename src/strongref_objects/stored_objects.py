@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from strongref.untyped import AnyJson
     from strongref_objects.base.names import Path
 
-_CUT = re.compile(r".*-[0-9a-f]{16}")
-
 CUT_AT = EXPORT_NAME_LIMIT - len("-0123456789abcdef")
 """Characters of a name that precede the hash, if the name is too long."""
+
+_CUT = re.compile(rf".{{{CUT_AT}}}-[0-9a-f]{{16}}")
 
 
 class Secure:
@@ -134,7 +134,7 @@ def objects_of_cloudformation(exports: Mapping[str, StackExport], stack: str | N
             values,
             partial(_path_in_exports, name),
             joins_lists=True,
-            cut=tuple(full for path in values if _is_cut(full := "-".join((name, *path)))),
+            cut=tuple(full for path in values if _CUT.fullmatch(full := "-".join((name, *path)))),
             stacks=tuple(stacks[name]),
         )
         for name, values in sorted(found.items())
@@ -229,7 +229,3 @@ def _grouped(values: Mapping[Path, Value], origin: str, check: Callable[[Path], 
         return path
 
     return [StoredObject(name, origin, each, checked) for name, each in sorted(found.items())]
-
-
-def _is_cut(name: str) -> bool:
-    return len(name) == EXPORT_NAME_LIMIT and _CUT.fullmatch(name) is not None
