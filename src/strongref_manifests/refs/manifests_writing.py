@@ -121,7 +121,10 @@ class _Writing:
             Unwritable: the reference is written with anchors, aliases or tags, or in another odd way.
         """
         edit = self.change.edit
-        key, node = self._key_and_value(self.change.reference)
+        entry = _document(self.manifest, self.change).entry(self.change.reference)
+        if not entry or not isinstance(entry.key, Scalar):
+            raise Unwritable  # it stands behind an alias
+        key, node = entry.key, entry.node
         name = f"{key.style}{edit.step}{key.style}" if key.style else self._written(key, edit.step)
         field = [*self._emptied(), TextEdit(key.text_start, key.end, name)]
         if isinstance(edit.value, str):
@@ -138,12 +141,6 @@ class _Writing:
     @property
     def _text(self) -> str:
         return self.manifest.text
-
-    def _key_and_value(self, path: Path) -> tuple[Scalar, Node]:
-        entry = _document(self.manifest, self.change).entry(path)
-        if not entry or not isinstance(entry.key, Scalar):
-            raise Unwritable  # it stands behind an alias
-        return entry.key, entry.node
 
     def _check(self, key: Node, references: Sequence[Node]) -> None:
         """Nothing stands around a key's references that what is written would be read with, and they are plain maps."""

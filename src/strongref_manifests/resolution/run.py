@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.errors import StrongRefError
+from strongref.errors import StrongRefError, or_else
+from strongref.grouping import grouped
 from strongref.text import cut
 from strongref_manifests import errors
 from strongref_manifests.forms import AS_TEXT, TEXT_ONLY, as_text, formed, is_text_only, wrong_there
@@ -40,15 +41,11 @@ class SchemeResolver:
 
     def prefetch(self, values: Iterable[Primitive]) -> None:
         """Let the sources read what a run needs in batches."""
-        wanted: dict[str, dict[Token, None]] = {}
-        for value in values:
-            if isinstance(value, str):
-                with suppress(StrongRefError):  # One that is not valid is reported by `resolve`.
-                    for token in tokens_in(value):
-                        wanted.setdefault(token.scheme, {})[token] = None
-        for scheme, tokens in wanted.items():
+        # One that is not valid is reported by `resolve`.
+        found = (or_else(partial(tokens_in, value), []) for value in values if isinstance(value, str))
+        for scheme, tokens in grouped((token.scheme, token) for each in found for token in each).items():
             if scheme in self._sources:
-                self._sources[scheme].prefetch(tokens)
+                self._sources[scheme].prefetch(dict.fromkeys(tokens))
 
     def resolve(self, value: Primitive, why: str = "") -> Json:
         """What a value stands for: if it is one token alone, as `formed`, with its `why`; tokens within text give text.

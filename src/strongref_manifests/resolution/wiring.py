@@ -43,11 +43,7 @@ def sources(  # noqa: PLR0913 (as the command's options)
         store = ports.stores(one_region(called.region), session.clock)
         exports = PublishedExports(store, session.clock, ports.patience, consumer, sensitive=sensitive)
         made.append(ExportSource(called, exports))
-    others: list[TokenSource] = [
-        ParameterSource(called, sensitive=sensitive),
-        SecretSource(called),
-        EnvironmentSource(),
-    ]
+    others = (ParameterSource(called, sensitive=sensitive), SecretSource(called), EnvironmentSource())
     made += [each for each in others if each.scheme in schemes]
     if tf:
         made.append(TerraformStates(tf, lambda: called, sensitive=sensitive, allow=allow))

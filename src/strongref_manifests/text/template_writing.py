@@ -100,17 +100,12 @@ def _has_lines(node: Node) -> bool:
 
 def _short(name: str, argument: Node) -> str:
     """A function on one line: in its short form, where that is read as the same."""
-    if name == "Fn::GetAtt" and _is_attribute(argument):
-        return f"!GetAtt {scalar('.'.join(argument))}"
+    match name, argument:
+        case "Fn::GetAtt", [str(resource), str(attribute)] if "." not in resource:
+            return f"!GetAtt {scalar(f'{resource}.{attribute}')}"
     short = name.removeprefix("Fn::")
     is_split = name == "Fn::GetAtt" and isinstance(argument, str)
     if short not in _SHORT or is_split or is_function(argument) or not isinstance(argument, str | list | Mapping):
         # One short form cannot stand directly below another, and what has a tag is text, which !GetAtt splits.
         return f"{{{scalar(name)}: {flow(argument)}}}"
     return f"!{short} {flow(argument)}"
-
-
-def _is_attribute(argument: Node) -> bool:
-    if not isinstance(argument, list) or len(argument) != len(("resource", "attribute")):
-        return False
-    return all(isinstance(each, str) for each in argument) and "." not in argument[0]
