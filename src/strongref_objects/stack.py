@@ -25,10 +25,9 @@ from strongref_objects.channels import (
     CrossRegion,
     Parameters,
     cloudformation,
-    cross_region_imports,
+    cross_region,
     parameters,
 )
-from strongref_objects.channels.cross_region_exports import ExportResources, plan_exports
 from strongref_objects.channels.exporting import ExportedNames, WritePlan
 from strongref_objects.channels.importing import ImportedObject, ImportReader, ValueReader, searchable, used_texts
 from strongref_objects.synthesis import Synthesis
@@ -50,8 +49,8 @@ class TemplateChannels:
         self.names = ExportedNames(target)
         self.made = ObjectCache()
         self._target = target
-        self._exports = ExportResources(target)
-        self._imports = cross_region_imports.ImportResources(target)
+        self._exports = cross_region.ExportResources(target)
+        self._imports = cross_region.ImportResources(target)
         self._readers = ObjectCache()
         self.objects = ObjectCache()
         self._holding: list[ValueReader] = []
@@ -74,7 +73,7 @@ class TemplateChannels:
     def plan(self, channel: Channel, leaves: Mapping[Path, Leaf]) -> WritePlan:
         """What to write to a channel for these values."""
         if isinstance(channel, CrossRegion):
-            return plan_exports(self._target, self._exports, channel, leaves)
+            return cross_region.plan_exports(self._target, self._exports, channel, leaves)
         if isinstance(channel, Parameters):
             return parameters.plan_parameters(self._target, channel.prefix, leaves)
         return cloudformation.plan_outputs(self._target, leaves)
@@ -85,7 +84,7 @@ class TemplateChannels:
         reader = self._readers.get(key, lambda: self._make_reader(channel, when, weak, synthesis))
         if isinstance(reader, ValueReader) and not weak:
             reader.strengthen(name)
-        if isinstance(reader, cross_region_imports.ImportAttributeReader) and isinstance(channel, CrossRegion):
+        if isinstance(reader, cross_region.ImportAttributeReader) and isinstance(channel, CrossRegion):
             reader.value_bytes = max(reader.value_bytes, channel.value_bytes)
         return reader
 
@@ -102,11 +101,11 @@ class TemplateChannels:
             if isinstance(channel, CloudFormation):
                 return cloudformation.import_value_reader(target, self.names)
             strength = Strength.WEAK if weak else Strength.STRONG
-            return cross_region_imports.ImportAttributeReader(target, self._imports, channel, strength)
+            return cross_region.ImportAttributeReader(target, self._imports, channel, strength)
         reader = (
             cloudformation.value_reader(target, synthesis, self.names)
             if isinstance(channel, CloudFormation)
-            else cross_region_imports.value_reader(target, synthesis, self._imports, channel)
+            else cross_region.value_reader(target, synthesis, self._imports, channel)
         )
         self._holding.append(reader)
         return reader

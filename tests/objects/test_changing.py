@@ -15,7 +15,7 @@ from strongref.errors import StrongRefError
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects import CrossRegion, PlainTarget, ResolveType, Stack
 from strongref_objects.base.errors import BadChannelError, ExportedTwiceError
-from strongref_objects.channels.cross_region_imports import ImportResources
+from strongref_objects.channels.cross_region import ImportResources
 from strongref_objects.synthesis.context_file import reset
 from tests.support.builders import ACCOUNT
 from tests.support.cloudformation.operations import ExportInUseError

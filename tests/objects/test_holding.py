@@ -245,7 +245,7 @@ class TestOlderVersions:
     def exported(self, world: World, across: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         """By a version that exported no items."""
         with monkeypatch.context() as patch:
-            for module in ("cloudformation", "cross_region_exports"):
+            for module in ("cloudformation", "cross_region"):
                 patch.setattr(f"strongref_objects.channels.{module}.with_items", lambda _target, leaves: dict(leaves))
             produce(world, vpc("public", "private"), across=across)
 

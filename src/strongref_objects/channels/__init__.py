@@ -1,4 +1,4 @@
-"""The channels between stacks, as a program chooses one with `via`. Each has a module, or one per direction."""
+"""The channels between stacks, as a program chooses one with `via`. Each has a module."""
 
 from __future__ import annotations
 

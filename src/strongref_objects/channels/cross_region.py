@@ -1,19 +1,21 @@
-"""strongref's exports as a channel into a stack: custom resources that read and claim other regions' values."""
+"""strongref's exports as a channel: custom resources that write values for others, and that read and claim them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from strongref.contract.hold_stacks import HOLD as HOLD_PROPERTY
+from strongref.contract.hold_stacks import hold_name, hold_output, hold_output_id
 from strongref.contract.names import SHARED, Key, Producer
-from strongref.contract.requests import IMPORT_TYPE, IMPORTER, Strength
+from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER, Strength
 from strongref.contract.response import as_json
 from strongref.macro.imports import DATA_BYTES, split
 from strongref.text import attribute_name
-from strongref_objects.base.errors import BadStrengthError, NothingToImportError, ObjectError, SecureObjectError
+from strongref_objects.base import errors
 from strongref_objects.base.names import Path, export_key, list_of, logical_id, shown
-from strongref_objects.channels.exporting import check_free
+from strongref_objects.channels.exporting import WritePlan, check_free, check_storable, with_items
 from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
 from strongref_objects.synthesis import Home, Synthesis
 from strongref_objects.synthesis.context_file import ContextKey
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text, TextList
+    from strongref_objects.base.values import Leaf
     from strongref_objects.channels import CrossRegion
     from strongref_toolkit.published_exports import PublishedExports
 
@@ -31,6 +34,84 @@ CHANNEL = "strongref's exports"
 
 IMPORT_ID_READABLE = 60
 """Readable characters of an Import's logical ID: a response contains the ID three times, and has little room."""
+
+
+class ExportResources:
+    """A stack's `Custom::CrossRegionExport` resources: one for each consumer and place, with all values for them.
+
+    So adding or removing a place, or changing their order, changes nothing for the others: each resource keeps its
+    logical ID, and the exporter sees the values that it loses and changes. Each has a hold and the output that exports
+    it, so none can be removed while its values are imported.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._values: dict[str, dict[str, Any]] = {}
+        self._held: set[str] = set()
+
+    def add(self, consumer: str | None, place: _Place, leaves: Mapping[Path, Leaf], *, hold: bool) -> None:
+        """Export values to an importing stack or label (None for all) in a place.
+
+        The Export has a hold if one is wanted for any of its values.
+        """
+        export, (account, region) = _export_id(consumer, place), place
+        values = self._values.setdefault(export, {})
+        for (*levels, key), leaf in leaves.items():
+            level = values
+            for each in levels:
+                level = cast("dict[str, Any]", level.setdefault(each, {}))
+            level[key] = leaf.value
+        if values:
+            self._held |= {export} if hold else set()
+            properties = {
+                "ServiceToken": EXPORTER,
+                **({"Region": region} if region else {}),
+                **({"Account": account} if account else {}),
+                **({"Consumer": consumer} if consumer else {}),
+                **({HOLD_PROPERTY: hold_name(export)} if export in self._held else {}),
+                "Values": values,
+            }
+            self._target.put_resource(export, EXPORT_TYPE, properties)
+            if export in self._held:
+                output = hold_output(export, {})
+                name = output["Export"]["Name"]
+                self._target.put_output(hold_output_id(export), output["Value"], export=name, description=None)
+
+
+_Place: TypeAlias = tuple[str, str]
+"""An account and a region; empty for the stack's own."""
+
+
+def _namespace(consumer: str | None, place: _Place) -> str:
+    account, region = place
+    return "/".join([consumer or SHARED, *([account] if account else []), region])
+
+
+def _export_id(consumer: str | None, place: _Place) -> str:
+    return logical_id("StrongrefExport", _namespace(consumer, place))
+
+
+def plan_exports(target: Target, exports: ExportResources, via: CrossRegion, leaves: Mapping[Path, Leaf]) -> WritePlan:
+    """The Exports of these values to one consumer in some places; errors as for `WritePlan`."""
+    leaves = with_items(target, leaves)
+    places = dict.fromkeys(
+        ("" if account == target.account else account, "" if region == target.region else region)
+        for account, region in via.places
+    )
+    for path, leaf in leaves.items():
+        export_key(path)
+        if target.account in path and any(account for account, _ in places):
+            raise errors.BadNameError(shown(path), f"other accounts accept no name with the level {target.account}")
+        check_storable(target, path, leaf)
+    for export in (_export_id(via.consumer, place) for place in places):
+        for needed in (export, *([hold_output_id(export)] if via.hold else [])):
+            check_free(target, needed, f"exports to {via.consumer or 'all stacks'}")
+
+    def put() -> None:
+        for place in places:
+            exports.add(via.consumer, place, leaves, hold=via.hold)
+
+    return WritePlan(tuple(_namespace(via.consumer, place) for place in places), {}, put)
 
 
 class ImportResources:
@@ -103,7 +184,7 @@ class ImportResources:
             size = len(as_json({name: value}))
             if size > DATA_BYTES:
                 room = f"a strong import passes through a response with room for {DATA_BYTES}"
-                raise BadStrengthError(name, CHANNEL, f"it takes {size} bytes, and {room}. Set weak=True")
+                raise errors.BadStrengthError(name, CHANNEL, f"it takes {size} bytes, and {room}. Set weak=True")
         held = {name: len(as_json(value)) - len('""') for name, value in values.items()}
         parts = {_import_id(HOLD, via, Strength.STRONG, bits): part for bits, part in split(held, held).items()}
         for resource in parts:
@@ -218,14 +299,15 @@ class PublishedValues:
         return ContextKey("strongref", home.account, home.region, of, key), producer
 
     def _published(self, at: ContextKey, producer: Producer, path: Path) -> AnyJson:
-        failed: ObjectError
+        failed: errors.ObjectError
         try:
             value = self._exports(at).value(producer, export_key(path), shown(path))
         except SecureValueError:
-            failed = SecureObjectError(shown(path))
+            failed = errors.SecureObjectError(shown(path))
         except NotExportedError as error:
             whom = SHARED if self._consumer == SHARED else f"consumer {self._consumer}"
-            failed = NothingToImportError(shown(path), f"what {producer} exports to {whom} in {at.region}", error.close)
+            where = f"what {producer} exports to {whom} in {at.region}"
+            failed = errors.NothingToImportError(shown(path), where, error.close)
         else:
             if isinstance(value, dict):
                 raise is_an_object(path)
