@@ -21,11 +21,11 @@ MOST = 32
 def in_threads(queues: Sequence[Sequence[Callable[[], T]]]) -> list[list[T]]:
     """`ports.SideBySide` in threads; one call alone needs none."""
     batch = Batch(queues)
-    first, *others = batch.workers() or [batch.raise_failure]
-    threads = [threading.Thread(target=_quietly, args=[worker], daemon=True) for worker in others]
+    workers = batch.workers()
+    threads = [threading.Thread(target=_quietly, args=[worker], daemon=True) for worker in workers[1:]]
     for thread in threads:
         thread.start()
-    first()
+    _in_turn(workers[:1])
     for thread in threads:
         thread.join()
     return batch.results()
@@ -80,11 +80,8 @@ class Batch(Generic[T]):
         with self._lock:
             return None if self._failures or self._stopped else next(calls, None)
 
-    def raise_failure(self) -> None:
-        """Raise the first failure, in the order of the calls."""
+    def results(self) -> list[list[T]]:
+        """The results of the calls; raises the first failure, in the order of the calls."""
         if self._failures:
             raise self._failures[min(self._failures)]
-
-    def results(self) -> list[list[T]]:
-        self.raise_failure()
         return [[self._results[at, number] for at in range(len(queue))] for number, queue in enumerate(self._queues)]

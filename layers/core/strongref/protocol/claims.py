@@ -111,10 +111,6 @@ class ClaimAttempt:
     _skip: frozenset[Key] = frozenset()  # keys that carry the claim already
 
     @property
-    def scopes(self) -> list[ExportScope]:
-        return [self.scope]
-
-    @property
     def has_made(self) -> bool:
         """Whether it has claimed or held something, or may have."""
         return self.claims or (self.holds is not None and self.holds.may_exist())
@@ -134,19 +130,18 @@ class ClaimAttempt:
 
     def read_weakly(self) -> Mapping[Key, Value]:
         """What the records say; nothing is claimed, nothing written."""
-        return self._patiently(self._read)
+        return patiently(self.ports, self.clock, self._read, self._again)
 
     def claim(self) -> Mapping[Key, Value]:
         """Read, hold, claim, and verify."""
-        return self._patiently(self._attempt)
-
-    def _patiently(self, attempt: Callable[[], Mapping[Key, Value]]) -> Mapping[Key, Value]:
-        return patiently(self.ports, self.clock, attempt, self._again)
+        return patiently(self.ports, self.clock, self._attempt, self._again)
 
     def _again(self, waiting: Waiting) -> bool:
         """Before it is tried again: whether it may wait as long as it could at first."""
         self._skip = frozenset()  # a claim that was seen may have gone with its value, which was created again
-        return self.claimant.outlasts_fences and waiting.is_over and self._is_fenced
+        return (
+            self.claimant.outlasts_fences and waiting.is_over and bool(live_fence(self.store, self.scope, self.clock))
+        )
 
     def _read(self) -> Mapping[Key, Value]:
         recorded = self._recorded()
@@ -273,10 +268,6 @@ class ClaimAttempt:
             self._check_fences()
             raise TryAgainError(UnsettledError([key], str(self.scope.producer)))
         return recorded[key]
-
-    @property
-    def _is_fenced(self) -> bool:
-        return live_fence(self.store, self.scope, self.clock) is not None
 
     def _check_fences(self) -> None:
         if fence := live_fence(self.store, self.scope, self.clock):

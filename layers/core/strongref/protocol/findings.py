@@ -204,12 +204,11 @@ def _examine_records(
     live: dict[Key, dict[str, Record]] = {}
     orphaned: dict[str, Record] = {}
     for logical_id, stored in found.records.items():
+        head = part_name(scope, logical_id, 0)
         if stored.torn:
-            kind, name = _UNREADABLE[type(stored.why)], part_name(scope, logical_id, 0)
-            repairs.findings.append(Finding(kind, name, (), str(stored.why or "")))
+            repairs.findings.append(Finding(_UNREADABLE[type(stored.why)], head, (), str(stored.why or "")))
         if stored.record and (why := found.unasked.get(stored.record.stack)):
-            name = part_name(scope, logical_id, 0)
-            repairs.findings.append(Finding(FindingType.FAILED_CALL, name, (stored.record.stack,), why))
+            repairs.findings.append(Finding(FindingType.FAILED_CALL, head, (stored.record.stack,), why))
         for number in sorted(stored.spare):
             repairs.delete_parts.append(part_name(scope, logical_id, number))
             repairs.findings.append(Finding(FindingType.STRAY, repairs.delete_parts[-1]))

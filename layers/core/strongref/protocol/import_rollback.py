@@ -102,14 +102,9 @@ def roll_back(
     strong: bool,
     is_last: bool,
 ) -> tuple[Mapping[Key, Value], str]:
-    """What to return, and what to report in the stack's events.
+    """What to return, and what to report in the stack's events, after the normal attempt failed.
 
-    Args:
-        attempt: the normal one.
-        at: the store and the clock to go on with.
-        why: how it failed.
-        strong: whether it claims.
-        is_last: whether no other invocation can continue.
+    `at` is what to go on with; `is_last` says whether no other invocation can continue.
 
     Raises:
         UnfinishedError: another invocation may do better.

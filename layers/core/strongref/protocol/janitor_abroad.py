@@ -96,15 +96,7 @@ class AbroadTender(Tender):
     def tend(
         self, site: Site, scope: ExportScope, first: TagInspector, recorded: RecordedExports, claims: Claims
     ) -> Iterator[Finding]:
-        """Begin to make the holds that a place needs, delete the others, and correct the index.
-
-        Args:
-            site: where.
-            scope: what is published there.
-            first: what looked at it.
-            recorded: what its records say.
-            claims: its claims.
-        """
+        """Begin to make the holds that a place needs, delete the others, and correct the index."""
         unneeded, empty = [], set()
         for each in self._at(site, scope):
             needed = {} if each.is_forgotten else self._needed(each, first, recorded, claims)

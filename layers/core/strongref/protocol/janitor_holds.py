@@ -97,13 +97,8 @@ class HoldTender(Tender):
     ) -> Iterator[tuple[str, tuple[Finding, ...]]]:
         """Begin to make every import of a scope hold what its exports name, no more and no less; see `confirm`.
 
-        Args:
-            scope: the scope.
-            recorded: what its records say.
-            claims: its claims as far as this invocation has read them; completed here.
-            unread: the keys whose claims an earlier invocation has read.
-            first: what looked at the claims.
-            after: the tag of the last claim that an earlier invocation has begun to look after.
+        `claims` are those that this invocation has read: they are completed here, with those of the keys that an
+        earlier one has read (`unread`). `after` is the tag of the last claim that one has begun to look after.
 
         Yields:
             The tag of each claim in order: first without findings, before it is looked after, then with what was found.

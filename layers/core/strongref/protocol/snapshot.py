@@ -91,18 +91,16 @@ class Snapshot:
         if not (why and own) or own.untouched:
             return why if own else None
         before = at.wanted if failed is None else failed.values if failed.publishes_to(at.site, at.scope) else {}
-        known = own.values == at.wanted if not self.stored.unreadable else _plain(own.values) == _plain(at.wanted)
-        is_stored = all(self.stored.stored.get(key) == value for key, value in _plain(at.wanted).items())
-        is_same = bool(at.wanted) and known and is_stored and not own.open and _secure(before) == _secure(at.wanted)
+        plain = _of(at.wanted, secure=False)
+        known = own.values == at.wanted if not self.stored.unreadable else _of(own.values, secure=False) == plain
+        is_stored = all(self.stored.stored.get(key) == value for key, value in plain.items())
+        is_unchanged = _of(before, secure=True) == _of(at.wanted, secure=True)
+        is_same = bool(at.wanted) and known and is_stored and not own.open and is_unchanged
         return why if is_same else None
 
 
-def _plain(values: Mapping[Key, Value]) -> dict[Key, Value]:
-    return {key: value for key, value in values.items() if not value.is_secure}
-
-
-def _secure(values: Mapping[Key, Value]) -> dict[Key, Value]:
-    return {key: value for key, value in values.items() if value.is_secure}
+def _of(values: Mapping[Key, Value], *, secure: bool) -> dict[Key, Value]:
+    return {key: value for key, value in values.items() if value.is_secure is secure}
 
 
 def read_behind_fences(

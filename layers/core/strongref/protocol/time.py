@@ -90,8 +90,7 @@ class Waiting:
     def pause(self, before: Callable[[float], object] = lambda _: None) -> bool:
         """Sleep a little; False, at once, when patience or time is over.
 
-        Args:
-            before: called before it sleeps, with the seconds for which patience still lasts.
+        Before it sleeps, it calls `before` with the seconds for which patience still lasts.
         """
         remaining = self.clock.remaining()
         left = remaining - max(self.until, 0)
