@@ -27,7 +27,7 @@ from strongref_manifests.tokens import CFN_ATTR, Token
 from strongref_toolkit import intrinsics
 from strongref_toolkit.cdk_trees import TreeTokenResolver, known
 from strongref_toolkit.intrinsics import REFERENCE, Tree, Undetermined, intrinsic, is_of_its_stack, references
-from strongref_toolkit.jsii_objects import same
+from strongref_toolkit.jsii_objects import reference
 from strongref_toolkit.json_values import Json, number, texts_in
 from strongref_toolkit.session import ToolSession
 
@@ -70,7 +70,7 @@ class AwsCdkResolver(MarkedResolver):
         """
         super().__init__()
         self._reader = _TokenReader()
-        given = None if app is None else self._reader.number(app.node.root)
+        given = None if app is None else self._reader.add(app.node.root)
         self._outputs = _AppOutputs(self._reader, lambda: ToolSession.start().aws(region, role), given, attributes)
 
     def begin(self) -> None:
@@ -123,14 +123,14 @@ class AwsCdkResolver(MarkedResolver):
 
 
 class _TokenReader(TreeTokenResolver):
-    """Reads tokens of any number of CDK apps. A path in a tree begins with the app's number and a colon.
+    """Reads tokens of any number of CDK apps. A path in a tree begins with the app's reference and a colon.
 
     References are read as paths: the CDK's own resolver returns the logical IDs of one stack.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.apps: list[Any] = []  # those that tokens have referred to
+        self.apps: dict[str, Any] = {}  # those that tokens have referred to, by reference
         # the CDK's objects for all references that were read, by path and attribute
         self.references: dict[tuple[str, str], Any] = {}
         # Some tokens need the stack that they are used in. This one is in an app of its own and is never written.
@@ -153,18 +153,15 @@ class _TokenReader(TreeTokenResolver):
             problem = "CloudFormation cannot join it as text"
         raise errors.UnreadableTokenError(errors.shown_tokens(value), problem)
 
-    def number(self, app: Construct) -> int:
-        """An app's number; a new app is added to `apps`."""
-        for known_as, other in enumerate(self.apps):
-            if same(other, app):
-                return known_as
-        self.apps.append(app)
-        return len(self.apps) - 1
+    def add(self, app: Construct) -> str:
+        """The reference of an app, which is among `apps` from now on."""
+        self.apps.setdefault(reference(app), app)
+        return reference(app)
 
     def resolve_token(self, t: Untyped, context: Untyped, post_processor: Untyped) -> Untyped:
         if not aws_cdk.Reference.is_reference(t):
             return super().resolve_token(t, context, post_processor)
-        path = f"{self.number(t.target.node.root)}:{t.target.node.path}"
+        path = f"{self.add(t.target.node.root)}:{t.target.node.path}"
         attribute = str(t.display_name)
         self.references[path, attribute] = t
         return {REFERENCE: [path, attribute]}
@@ -207,9 +204,9 @@ class _AppOutputs:
 
     reader: _TokenReader
     make_aws: Callable[[], Aws]  # called before the first call
-    given: int | None  # the number of the app to search for outputs of trees without references
+    given: str | None  # the reference of the app to search for outputs of trees without references
     attributes: bool  # whether a reference without an output is looked up as an attribute
-    _defined: Memo[int, list[_DefinedOutput]] = field(default_factory=Memo, init=False)
+    _defined: Memo[str, list[_DefinedOutput]] = field(default_factory=Memo, init=False)
 
     def forget(self) -> None:
         """Read the apps' outputs again; fetched values are kept."""
@@ -241,8 +238,8 @@ class _AppOutputs:
         function = intrinsic(tree)
         if function and function[0] == REFERENCE:
             (found,) = references(tree)
-            reference = self.reader.references[found]
-            resolved: Tree = aws_cdk.Stack.of(reference.target).resolve(reference)
+            token = self.reader.references[found]
+            resolved: Tree = aws_cdk.Stack.of(token.target).resolve(token)
             return resolved
         if isinstance(tree, dict):
             return {key: self.as_in_its_stack(below) for key, below in tree.items()}
@@ -276,8 +273,8 @@ class _AppOutputs:
         were read before.
         """
         own = self._stacks_of(tree)
-        numbers = range(len(self.reader.apps)) if own else [] if self.given is None else [self.given]
-        everywhere = [each for number in numbers for each in self._outputs(number)]
+        apps = list(self.reader.apps) if own else [] if self.given is None else [self.given]
+        everywhere = [each for app in apps for each in self._outputs(app)]
         yield from (each for each in everywhere if each.stack_path in own)
         if not (own and is_of_its_stack(tree)):
             yield from (each for each in everywhere if each.stack_path not in own)
@@ -285,12 +282,12 @@ class _AppOutputs:
     def _stacks_of(self, tree: Tree) -> set[str]:
         return {str(aws_cdk.Stack.of(self.reader.references[each].target).node.path) for each in references(tree)}
 
-    def _outputs(self, number: int) -> list[_DefinedOutput]:
+    def _outputs(self, app: str) -> list[_DefinedOutput]:
         def defined() -> list[_DefinedOutput]:
-            constructs = self.reader.apps[number].node.find_all()
+            constructs = self.reader.apps[app].node.find_all()
             return [_DefinedOutput(each, self.reader) for each in constructs if isinstance(each, aws_cdk.CfnOutput)]
 
-        return self._defined.get(number, defined)
+        return self._defined.get(app, defined)
 
     def _fetched(self, defined: _DefinedOutput) -> str:
         name, region, account = _deployed(defined.stack)
