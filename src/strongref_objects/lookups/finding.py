@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.arns import Arn
 from strongref.aws.errors import NoSuchResourceError, UnsupportedError
@@ -36,14 +36,6 @@ GLOBAL = frozenset({"AWS::Route53::HostedZone"})
 """Types of global services, which it lists in one region only. In other partitions it is not known to differ."""
 
 
-class LookupApis(NamedTuple):
-    """Cloud Control and the tagging API of one account and region, and a reader that reads nothing twice."""
-
-    cloudcontrol: CloudControl
-    tagging: Tagging
-    reading: ResourceReader
-
-
 def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str, str], given: Mapping[str, Any]) -> D:
     """The object of a type that has all of these tags; arguments and errors as `lookups.lookup`."""
     type_name = of.declared.type_name
@@ -53,15 +45,15 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
         raise errors.NotTaggedError(of.declared.label)
     if type_name in GLOBAL and not home.region.startswith(("cn-", "us-gov-")):
         home = home._replace(region="us-east-1")
-    apis = _apis(synthesis, home)
-    resource = find_tagged(of.declared, apis.cloudcontrol, apis.tagging, tags, home.account)
+    cloudcontrol, tagging, reading = _apis(synthesis, home)
+    resource = find_tagged(of.declared, cloudcontrol, tagging, tags, home.account)
     if isinstance(resource, str):
         return of.from_arn(resource, **given)
     parts: Mapping[str, Any] = {}
     if issubclass(of, Vpc):
-        parts = VpcNetwork(apis.cloudcontrol, apis.reading, resource).read()
+        parts = VpcNetwork(cloudcontrol, reading, resource).read()
     elif issubclass(of, ApplicationLoadBalancer):
-        parts = _parts_of_load_balancer(apis, resource, given)
+        parts = _parts_of_load_balancer(reading, resource, given)
     elif issubclass(of, SecurityGroup):
         parts = _outbound(resource)
 
@@ -71,8 +63,10 @@ def find_object(of: type[D], synthesis: Synthesis, home: Home, tags: Mapping[str
     return of.assembled_by(get, given, "Cloud Control")
 
 
-def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
-    def create() -> LookupApis:
+def _apis(synthesis: Synthesis, home: Home) -> tuple[CloudControl, Tagging, ResourceReader]:
+    """Cloud Control and the tagging API of one account and region, and a reader that reads nothing twice."""
+
+    def create() -> tuple[CloudControl, Tagging, ResourceReader]:
         from strongref.aws.cloud_control import CloudControlApi, TaggingApi  # noqa: PLC0415 (lookups only)
         from strongref.lookup.reader import ResourceReader  # noqa: PLC0415
 
@@ -80,7 +74,7 @@ def _apis(synthesis: Synthesis, home: Home) -> LookupApis:
         clients = aws.clients(aws.where(home.region, home.account))
         cloudcontrol = CloudControlApi(clients.cloudcontrol, home.region, aws.limiter, aws.clock)
         tagging = TaggingApi(clients.tagging, home.region, aws.limiter, aws.clock)
-        return LookupApis(cloudcontrol, tagging, ResourceReader(cloudcontrol))
+        return cloudcontrol, tagging, ResourceReader(cloudcontrol)
 
     return synthesis.once((LOOKUP, home), create)
 
@@ -108,7 +102,7 @@ def _outbound(resource: Resource) -> dict[str, Any]:
     return {"allow_all_outbound": None if allows_all else False}
 
 
-def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
+def _parts_of_load_balancer(reading: ResourceReader, resource: Resource, given: Mapping[str, Any]) -> dict[str, Any]:
     """Its security group and listener, unless the caller gave them."""
     parts: dict[str, Any] = {}
     if "security_group" not in given:
@@ -116,7 +110,7 @@ def _parts_of_load_balancer(apis: LookupApis, resource: Resource, given: Mapping
         parts["security_group"] = SecurityGroup(_only(resource, "security_group", groups))
     if "listener" not in given:
         shape = resource_type_of("AWS::ElasticLoadBalancingV2::Listener")
-        listed = apis.reading.list_resources(shape, {"LoadBalancerArn": resource.identifier})
+        listed = reading.list_resources(shape, {"LoadBalancerArn": resource.identifier})
         parts["listener"] = Listener(_only(resource, "listener", [each.identifier for each in listed]))
     return parts
 
