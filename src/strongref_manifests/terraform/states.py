@@ -2,20 +2,22 @@
 
 A state file has version 4 since Terraform 0.12 (Terraform: internal/states/statefile/version4.go). What
 `terraform show -json` prints has a format of its own, 1.x (Terraform: internal/command/jsonstate/state.go). Both say
-which parts of a value are sensitive; only the latter knows what providers declare to be: see `secrets`.
+which parts of a value are sensitive; only the latter knows what providers declare to be, as the password of an
+`aws_db_instance` (Terraform: pull request 33076). In the former, names are all that is left to go by.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from strongref.arns import is_arn
 from strongref.macro.template import too_deep
 from strongref_manifests.errors import TOO_DEEP, BadAddressError, NotAStateError
 from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
-from strongref_manifests.terraform.secrets import secrets_in
-from strongref_toolkit.json_values import values_in
+from strongref_toolkit.json_values import texts_in, values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +36,37 @@ _SINGLE: Mapping[str, tuple[type, ...]] = {
     "bool": (bool,),
     "dynamic": (),  # Only of null nothing else is known.
 }
+
+_LIKE_A_SECRET = re.compile(
+    r"(?:.*_)?(?:"
+    r"(?:password|passwd|passphrase|pass_phrase|pwd)s?(?:_(?:hash|sha256|sha512|bcrypt|v4|wo))?"
+    r"|secrets?(?:_(?:keys?|strings?|binary|data|values?|base64|wo))?"
+    r"|(?:\w*_)?tokens?|api_?keys?|\w*access_?keys?|private_?key(?:_.*)?|secret_?access_?keys?"
+    r"|\w*connection_?strings?|credentials?(?:_json)?|kube_?config(?:_raw|s)?|kube_admin_config(?:_raw)?"
+    r")(?:_(?:pem|openssh|base64))?"
+)
+"""Of names in lower case, with underscores between their words."""
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-. ]+")
+
+_OF_TYPES = {
+    "aws_api_gateway_api_key": {"value"},
+    "aws_appsync_api_key": {"key"},
+    "aws_ecr_authorization_token": {"authorization_token", "password"},
+    "aws_kms_secrets": {"plaintext"},
+    "aws_ssm_parameter": {"value"},
+    "aws_ssm_parameters_by_path": {"values"},
+    "azurerm_key_vault_secret": {"value"},
+    "kubernetes_secret": {"data", "binary_data"},
+    "kubernetes_secret_v1": {"data", "binary_data"},
+    "local_sensitive_file": {"content", "content_base64"},
+    "random_password": {"result", "bcrypt_hash"},
+    "vault_generic_secret": {"data", "data_json"},
+    "vault_kv_secret_v2": {"data", "data_json"},
+}
+
+_OTHERWISE = frozenset({"http_tokens", "token_validity_units"})
+"""Names of settings: whether requests need a token (EC2), and how long tokens are valid (Cognito)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +142,7 @@ def _stored(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | Terraf
             paths = _of(list, each, "sensitive_attributes", [], at)
             marked = {_leading(_marked(path, at), attributes) for path in paths}
             address = _address(resource, _of(str, resource, "module", "", at), each.get("index_key"), at)
-            yield address, StateValue(attributes, frozenset(marked), frozenset(secrets_in(address.type, attributes)))
+            yield address, StateValue(attributes, frozenset(marked), frozenset(_secrets_in(address.type, attributes)))
 
 
 def _shown(given: Mapping[str, Any]) -> Iterator[tuple[TerraformOutput | TerraformResource, StateValue]]:
@@ -230,3 +263,23 @@ def _is_of_type(value: Json, kind: Json) -> bool:
         case _:
             return False
     return fits or value is None
+
+
+def _secrets_in(type_name: str, attributes: Json, above: Path = ()) -> Iterator[Path]:
+    """The paths of what is called like a secret in a resource's attributes, or in the part that `above` leads to."""
+    if isinstance(attributes, dict):
+        for name, value in attributes.items():
+            path = (*above, name)
+            if not value or name in _OTHERWISE:
+                continue
+            if not above and name in _OF_TYPES.get(type_name, ()):
+                yield path
+            elif isinstance(value, str | list | dict) and _LIKE_A_SECRET.fullmatch(_WORD.sub("_", name).lower()):
+                texts = [(each, text) for each, text in texts_in(value, path) if text]
+                others = [each for each, text in texts if not is_arn(text)]  # An ARN only says where a secret is.
+                yield from others if len(others) < len(texts) else [path]
+            else:
+                yield from _secrets_in(type_name, value, path)
+    elif isinstance(attributes, list):
+        for number, value in enumerate(attributes):
+            yield from _secrets_in(type_name, value, (*above, number))
