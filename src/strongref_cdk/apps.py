@@ -36,8 +36,6 @@ ROLE_KEY = "strongref:role"
 
 
 class AppExports:
-    """The exports and imports of all stacks of one app."""
-
     def __init__(self, root: Construct) -> None:
         file, role = (root.node.try_get_context(key) for key in (CONTEXT_FILE_KEY, ROLE_KEY))
         self.synthesis = Synthesis(file or CONTEXT_FILE, role=role)
@@ -169,8 +167,6 @@ def at(construct: Construct) -> Iterator[None]:
 
 
 class ConstructPlace(NamedTuple):
-    """Where the construct of an object is made."""
-
     scope: Any  # its parent construct
     id: str  # its ID
     region: str | None = None  # the resource's region; None if it is the stack's own, or unknown

@@ -48,7 +48,6 @@ class ConstructKind(Generic[T]):
     unlike: Any = ()  # classes of other constructs that have the same attributes
 
     def __post_init__(self) -> None:
-        """Register the kind of its type."""
         _KINDS[self.declared] = self
 
     def wider_by(self, declared: type[Declared], **options: Callable[[ConstructPlace, Any], Any]) -> ConstructKind[T]:

@@ -47,7 +47,6 @@ Text: TypeAlias = "tuple[TextPart, ...]"
 
 
 def text_of(parts: Iterable[TextPart]) -> str:
-    """The whole text."""
     return "".join(part.text for part in parts)
 
 
@@ -64,8 +63,6 @@ def with_values(text: Text, resolver: object, split: Callable[[str], Iterable[Te
 
 
 class FieldPath(NamedTuple):
-    """The location of a value."""
-
     construct: str  # the path of its API object in the app
     key: tuple[str, ...]  # the keys that lead to it in the object; list indices are text
 
@@ -86,8 +83,6 @@ class DryRunParticipant(ABC):
 
 @dataclass(eq=False)
 class AppRun:
-    """The dry runs of one app."""
-
     resolvers: list[DryRunParticipant] = field(default_factory=list)  # the app's
     is_dry: bool = False  # whether a dry run is under way, which collects failures
     checked: set[str] = field(default_factory=set)  # the paths of the objects that the last dry run has resolved

@@ -47,7 +47,6 @@ _NAMING = frozenset({"Ref", "Condition", "Fn::GetAtt", "Fn::FindInMap", "Fn::Imp
 
 
 def shown_tokens(value: object) -> str:
-    """The tokens in a value."""
     if isinstance(value, float):
         return repr(value)
     found = _TOKEN.findall(str(value))

@@ -114,8 +114,6 @@ class ClaimLedger:
 
 @dataclass(frozen=True, slots=True)
 class ManifestSetClaims:
-    """The claims of one set in a region."""
-
     ports: Ports  # what calls go through
     clock: Clock  # of the run
     region: str  # where the exports are

@@ -60,8 +60,6 @@ _SUFFIX = re.compile(rf'{LOCATION}(?:\|(?P<form>text|typed|join(?::[^"@#]+)?))?\
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What stands for a value."""
-
     scheme: str  # where it comes from: one of `FORMS`
     reference: str  # what its source knows it by
     region: str | None = None  # where, if that is not the run's own region

@@ -71,7 +71,6 @@ class TemplateChannels:
         self._imports.keep_referenced(template)
 
     def plan(self, channel: Channel, leaves: Mapping[Path, Leaf]) -> WritePlan:
-        """What to write to a channel for these values."""
         if isinstance(channel, CrossRegion):
             return cross_region.plan_exports(self._target, self._exports, channel, leaves)
         if isinstance(channel, Parameters):

@@ -47,8 +47,6 @@ Value = str | list[str] | Secure
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object, as a channel stores it."""
-
     name: str  # the object's
     origin: str  # its exporter, in words
     values: Mapping[Path, Value] = field(repr=False)  # its values by path, without the object's name

@@ -281,8 +281,6 @@ class StackReferenceError(RefsError):
 
 
 class ClusterConfigError(RefsError):
-    """The cluster's address or its credentials cannot be read."""
-
     problem: str  # of a kubeconfig it names contexts and nothing else
     sentence = "{problem:700}. Set --kubeconfig and --context as for kubectl."
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class StackResource(NamedTuple):
-    """What CloudFormation knows of a resource."""
-
     type_name: str  # as in `AWS::S3::Bucket`
     physical_id: str  # its `Ref`; of a nested stack, its ARN
 

@@ -44,8 +44,6 @@ class TemplateEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TemplateText:
-    """A template as it is written."""
-
     file: str  # for errors
     text: str = field(repr=False)
     content: dict[str, Any] = field(repr=False)  # what is in it

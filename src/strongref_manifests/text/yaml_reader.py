@@ -31,8 +31,6 @@ _TEXT = 100
 
 @dataclass(eq=False)
 class BoundsError(ValueError):
-    """A file exceeds a bound."""
-
     problem: str
     line: int
 

@@ -27,7 +27,6 @@ def a(label: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """A text as a sentence begins."""
     return text[0].upper() + text[1:]
 
 
@@ -238,8 +237,6 @@ class NotANameError(_OfTypeError):
 
 
 class WrongTypeError(_OfTypeError):
-    """An argument or a part of an object has the wrong type."""
-
     argument: str  # as in `ARN` or `security_group`
     expected: str  # what the argument must be
     given: str  # what it is, in words; never the value
@@ -253,8 +250,6 @@ class BadLocationError(_OfTypeError):
 
 
 class MissingMembersError(_OfTypeError):
-    """The source of an object does not say everything that belongs to it."""
-
     missing: Sequence[str]  # the members' names, as in `hosted_zone_name`
     source: str  # as in `its ARN`
 

@@ -22,8 +22,6 @@ LAZY = "Fn::StrongRefLazy"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value of an object."""
-
     value: Text | TextList = field(repr=False)  # the text or list, resolved or not. Never shown
     is_list: bool  # whether it is a list
     description: str | None = field(default=None, compare=False)  # for people

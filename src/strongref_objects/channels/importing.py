@@ -28,8 +28,6 @@ of a resource, so the prefix differs: an update creates the new holder before it
 
 
 class Holder(Protocol):
-    """Holds exports for one stack."""
-
     def name(self, path: Path) -> str:
         """What the value at a path is exported as."""
 
@@ -74,8 +72,6 @@ def _flat(value: object) -> str:
 
 
 class ImportReader(Protocol):
-    """Reads the values of one channel."""
-
     channel: str  # for errors, as in `CloudFormation's exports`
     is_resolved: bool  # whether it returns the values themselves, not intrinsic functions or tokens
 
