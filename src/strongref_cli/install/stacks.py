@@ -10,9 +10,7 @@ from strongref_cli.install.plan import TRUST, VERSION_OUTPUT, Action, FoundStack
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, change_set_parameters, parameter_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mypy_boto3_cloudformation.type_defs import StackEventTypeDef
+    from collections.abc import Mapping
 
     from strongref.untyped import Untyped
     from strongref_toolkit.session import ToolSession
@@ -110,19 +108,14 @@ class RegionStacks(CloudFormationReader):
         The operation is CREATE, UPDATE or DELETE; a creation includes the deletion that follows its failure.
         """
         found = ""
-        for event in self._operation(arn, f"{operation}_IN_PROGRESS"):
+        for event in self.events(arn):
             reason, status = event.get("ResourceStatusReason", ""), event["ResourceStatus"]
             if status.endswith("_FAILED") and reason:
                 kind = event["ResourceType"]
                 found = reason if kind == NESTED_STACK else f"{event['LogicalResourceId']} ({kind}): {reason}"
+            if event["PhysicalResourceId"] == arn and status == f"{operation}_IN_PROGRESS":
+                break  # Events come the newest first: the others are those of earlier operations.
         return found
-
-    def _operation(self, arn: str, start: str) -> Iterator[StackEventTypeDef]:
-        """The events of the last operation that began with this status, the newest first."""
-        for event in self.events(arn):
-            yield event
-            if event["PhysicalResourceId"] == arn and event["ResourceStatus"] == start:
-                return
 
     def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)
