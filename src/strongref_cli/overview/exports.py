@@ -128,14 +128,11 @@ class ProducerRegion(NamedTuple):
     held_for: Mapping[Place, frozenset[str]] = {}  # and by the place that they are held for
 
 
-def exported_values(
-    stored: StoredRegion, homes: Mapping[str, ProducerRegion], own: str = ""
-) -> Iterator[ExportedValue]:
-    """Every exported value of a region, sorted by scope and key; what cannot be read is not in `homes`.
+def exported_values(stored: StoredRegion, homes: Mapping[str, ProducerRegion], own: str) -> Iterator[ExportedValue]:
+    """Every exported value of a region, sorted by scope and key.
 
-    Homes are those of the caller's `own` account, by default the region's.
+    `homes` are those of the caller's `own` account, without what cannot be read.
     """
-    own = own or stored.account
     at = stored.region, "" if stored.account == own else stored.account
     for scope in sorted({*stored.records, *stored.values}):
         recorded = stored.records.get(scope, RecordedExports({}, torn=False))

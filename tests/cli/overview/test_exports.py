@@ -78,12 +78,12 @@ def homes(held: dict[str, frozenset[str]] | None = None, *stacks: str) -> dict[s
 
 
 def state(stored: StoredRegion, found: Mapping[str, ProducerRegion] | None = None) -> ExportState:
-    (value,) = exported_values(stored, homes() if found is None else found)
+    (value,) = exported_values(stored, homes() if found is None else found, stored.account)
     return value.state
 
 
 def claim(stored: StoredRegion, held: dict[str, frozenset[str]] | None = None) -> Claim:
-    (value,) = exported_values(stored, homes(held))
+    (value,) = exported_values(stored, homes(held), stored.account)
     (found,) = value.claims
     return found
 
@@ -172,7 +172,7 @@ def test_a_claim_is_protected_by_its_own_hold(importer: str) -> None:
 
 def test_whether_a_claim_is_held_is_unknown_without_the_producers_region() -> None:
     (value,) = exported_values(
-        region({TAG: WEB}, hold=HOLD), {US: ProducerRegion({}, {hold_of(WEB): frozenset({HOLD})})}
+        region({TAG: WEB}, hold=HOLD), {US: ProducerRegion({}, {hold_of(WEB): frozenset({HOLD})})}, ACCOUNT
     )
     assert [each.protection for each in value.claims] == [Protection.UNKNOWN]
 
@@ -192,7 +192,7 @@ def test_an_import_of_what_it_is_nested_in_needs_no_hold() -> None:
 def test_whether_another_account_holds_what_it_exports_is_unknown() -> None:
     bare = replace(region({TAG: THEIR_WEB}), account=B)
     assert claim(bare).protection is Protection.UNPROTECTED
-    (value,) = exported_values(bare, homes())
+    (value,) = exported_values(bare, homes(), bare.account)
     assert list(unprotected([value])) == []
     assert claim(replace(region({TAG: THEIR_WEB}, hold=HOLD), account=B)).protection is Protection.UNKNOWN
 
@@ -264,7 +264,7 @@ def test_what_is_gone_or_foreign_is_no_reference() -> None:
     stored = region({TAG: WEB, claim_tag("another"): deleted}, stacks=alive)
     strange = ExportScope("web", replace(PRODUCER, stack="strange"))
     stored = replace(stored, values={**stored.values, strange: {A: StoredValue(CHANGED, {})}})
-    graph = graph_of(exported_values(stored, {}), CHANGED)
+    graph = graph_of(exported_values(stored, {}, ACCOUNT), CHANGED)
     assert sorted(each.name for each in graph.participants) == ["network", "web"]
     assert [each.importer.name for each in graph.references] == ["web"]
 
@@ -287,5 +287,5 @@ def test_what_is_not_the_whole_arn_of_a_stack_names_none(written: str) -> None:
 
 
 def test_other_tags_are_no_claims() -> None:
-    (value,) = exported_values(region({"team": "web", f"{CLAIM_TAG[:-1]}": "x"}), {})
+    (value,) = exported_values(region({"team": "web", f"{CLAIM_TAG[:-1]}": "x"}), {}, ACCOUNT)
     assert value.claims == ()
