@@ -269,8 +269,7 @@ def _refs(commands: Commands) -> None:
     repeatable(common, "--crd", "files or folders with CRDs", metavar="FILE")
     _refs_resolve(below, common)
     fields = add_command(below, "fields", "list all reference fields, and what they refer to", parents=[common])
-    add_output(fields)
-    fields.set_defaults(run="manifests.refs:list_fields", extra="refs")
+    add_options(fields, add_output, run="manifests.refs:list_fields", extra="refs")
     rbac = add_command(below, "rbac", "write the ClusterRole for reading referenced objects", parents=[common])
     rbac.add_argument("--name", default=ROLE_NAME, help=f"the ClusterRole's name; by default {ROLE_NAME}")
     add_flag(rbac, "--all", "include what the controllers' roles allow")
@@ -294,8 +293,7 @@ def _refs_resolve(commands: Commands, common: argparse.ArgumentParser) -> None:
     add_flag(resolve, "--hold", _HOLD_HELP)
     add_flag(resolve, "--sensitive", "also write secret exports")
     add_region(resolve, "the region of references that name none")
-    add_options(resolve, add_role, add_profile)
-    resolve.set_defaults(run="manifests.refs:resolve_references", extra="refs")
+    add_options(resolve, add_role, add_profile, run="manifests.refs:resolve_references", extra="refs")
 
 
 def _resolve(commands: Commands) -> None:
@@ -313,8 +311,7 @@ def _resolve(commands: Commands) -> None:
     claims.add_argument("--unclaim", metavar="NAME", help="release everything that NAME claims; takes no manifests")
     add_flag(resolve, "--hold", _HOLD_HELP)
     add_region(resolve, "the region of tokens that name none")
-    add_options(resolve, add_role, add_profile)
-    resolve.set_defaults(run="manifests.resolve:resolve_tokens", extra="manifests")
+    add_options(resolve, add_role, add_profile, run="manifests.resolve:resolve_tokens", extra="manifests")
 
 
 def _transform(commands: Commands) -> None:

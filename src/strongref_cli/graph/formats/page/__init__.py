@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from strongref_cli.overview.graph import Graph, Participant
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")
+"""They make one script, so the first one's "use strict" is that of all."""
 
 MOST_AT_ONCE = 150
 """A larger graph begins with its lanes collapsed."""

@@ -1,5 +1,3 @@
-"use strict";
-
 /* What the page says about the selected stack. Names and keys become text nodes, never markup. */
 
 function node(name, properties = {}, ...children) {

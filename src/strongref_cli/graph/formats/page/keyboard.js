@@ -1,5 +1,3 @@
-"use strict";
-
 /* The drawing is one stop of the tab key, and arrow keys move inside it. */
 
 function stops() {

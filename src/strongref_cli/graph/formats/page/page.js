@@ -1,5 +1,3 @@
-"use strict";
-
 /* What the page does: one state, one function that shows it, and the events that change it. */
 
 const $ = (selector) => document.querySelector(selector);
