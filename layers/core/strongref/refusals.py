@@ -86,8 +86,6 @@ class RecordLeftError(StrongRefError):
 
 
 class OutOfReachError(StrongRefError):
-    """A place that cannot be reached may have values that somebody imports."""
-
     counted = ErrorMetric.REJECTED
     stack: str  # the producer's name
     home: str  # and its region

@@ -115,18 +115,11 @@ def encode(record: Record, used: frozenset[int]) -> list[RecordPart]:
     for chunk in _chunks(_unspaced(_compact(secure))) if secure else ():
         number += 1
         tails.append(RecordPart(number, ParameterType.SECURE, chunk))
-    head: dict[str, object] = {"stack": record.stack} | ({"open": True} if record.open else {})
-    head[WRITER] = __version__
-    if record.hold:
-        head["hold"] = record.hold
-    if record.former_hold:
-        head["formerHold"] = record.former_hold
-    if record.withdrawn:
-        head["withdrawn"] = True
-    if record.last:
-        head["last"] = [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
-    if secure:
-        head["secure"] = [part.number for part in tails]
+    last = record.last and [record.last.at.isoformat(timespec="seconds"), record.last.request_id]
+    fields: dict[str, object] = {"stack": record.stack, "open": record.open, WRITER: __version__, "hold": record.hold}
+    fields |= {"formerHold": record.former_hold, "withdrawn": record.withdrawn, "last": last}
+    fields |= {"secure": [part.number for part in tails]}
+    head = {name: given for name, given in fields.items() if given}
     whole = _compact({**head, "values": json.loads(values)})
     if len(whole.encode()) <= PART_BYTES - len(_MARKS) + (len(_OPEN) if record.open else 0):
         return [*tails, RecordPart(0, ParameterType.STRING, whole)]

@@ -66,8 +66,6 @@ class RejectedPropertyError(MissingPropertyError):
 
 
 class UnrelatedArnError(NoSuchResourceError):
-    """An ARN that cannot be matched to resources of a type: it does not name the type, and they do not name it."""
-
     sentence = (
         "ARN {wanted:500} cannot be matched to {type_name}: it does not name that type, and such resources do not have "
         "their ARN among their properties. Check the type, or give the physical ID."

@@ -48,8 +48,6 @@ class TemplateError(MacroError):
 
 
 class ReferenceAndIDError(TemplateError):
-    """A property has both a value and a reference."""
-
     name = "ResourceReferenceAndIDNotSupported"
     given: Sequence[str]  # the keys that set the property, as in `TargetGroupArn` and `TargetGroupArnRef`
     sentence = "{given} cannot be combined; keep only one of them"
@@ -78,8 +76,6 @@ class UnknownKeyError(TemplateError):
 
 
 class WrongShapeError(TemplateError):
-    """A map, a list, text or a function where something else must be."""
-
     got: str  # what it is, in a word, as in `a list`
     expected: str  # what it must be, as in `a map of names to values`
     hint: str = ""  # the next step; may be empty
@@ -117,8 +113,6 @@ class LoopError(TemplateError):
 
 
 class LoopTextError(TemplateError):
-    """The variable of a loop would stay as it is, in a name or in a text."""
-
     variable: str  # of the `Fn::ForEach`
     hint: str  # the next step
     sentence = "CloudFormation does not replace {variable:100} of Fn::ForEach here; {hint:300}"
@@ -189,8 +183,6 @@ class TooDeepError(MacroError):
 
 
 class TransformFailedError(MacroError):
-    """All problems of a template."""
-
     problems: Sequence[TemplateError]  # in the order of the template
 
     def __str__(self) -> str:

@@ -46,8 +46,6 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlanExecutor:
-    """Carries out one Export's plans in one store."""
-
     writer: PatientWriter  # of the store, which begins no call after the fence has expired
     export: ExportIdentity  # whose plans
     begins: Callable[[], None] = _nothing  # is called before the first record is written

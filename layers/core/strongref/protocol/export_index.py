@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportIndex:
-    """The entry of one Export."""
-
     store: Store  # of the Export's own region
     export: ExportIdentity
 

@@ -168,9 +168,8 @@ class Importer:
         release = ClaimRelease(self.ports, clock, stack.region, claim_tag(generation), holder)
         policy = POLICIES[phase_of(event.request_type, lambda: root)].imports
         # A stack may have the name of a label that others import by: only who reads from a prefix cleans it.
-        reads = request is not None and not request.shared and request.names != ()
-        reads_own = reads and request is not None and (request.consumer or name) == name
-        consumer_goes = root is not None and policy is ImportPolicy.CLEAN and reads_own
+        reads = request is not None and not request.shared and request.names != () and request.consumer in (None, name)
+        consumer_goes = root is not None and policy is ImportPolicy.CLEAN and reads
         scopes: list[ExportScope] = []
         if request is None:
             scopes = release.release_below("/strongref/exports", None)

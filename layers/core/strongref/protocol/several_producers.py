@@ -93,7 +93,6 @@ class SeveralProducers:
 
     @property
     def has_made(self) -> bool:
-        """Whether it has claimed or held something, or may have."""
         has_claimed = any(each.claims for each in (*self._former, *self._attempts))
         return has_claimed or any(each.may_exist() for each in self._keepers.values())
 
@@ -116,7 +115,6 @@ class SeveralProducers:
         )
 
     def read_weakly(self) -> Mapping[Key, Value]:
-        """What the records say; nothing is claimed, nothing written."""
         return patiently(self.ports, self.clock, self._read, self._again)
 
     def claim(self) -> Mapping[Key, Value]:

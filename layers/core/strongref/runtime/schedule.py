@@ -36,8 +36,6 @@ _MOST_FINDINGS = 500
 
 
 class JanitorUnfinishedError(StrongRefError):
-    """The store is too large for the janitor's invocations."""
-
     invocations: int
     left: StrongRefError
     sentence = "The janitor did not finish in {invocations} invocations: {left}"
