@@ -178,18 +178,13 @@ class RoleDeniedError(DeniedAbroadError):
 class AccountNotListedError(StoreError):
     counted = ErrorMetric.REJECTED
     listed: tuple[str, ...] = field(default=(), kw_only=True)
-    sentence = (
-        "Account must be the stack's own, or one of the installation's ExportAccounts ({_listed}), got {account}. "
-        "Update the installation with strongref install --parameter ExportAccounts={_wanted}"
-    )
 
-    @property
-    def _listed(self) -> str:
-        return ", ".join(self.listed) or "none"
-
-    @property
-    def _wanted(self) -> str:
-        return ",".join([*self.listed, self.account])
+    def __str__(self) -> str:
+        return (
+            f"Account must be the stack's own, or one of the installation's ExportAccounts "
+            f"({', '.join(self.listed) or 'none'}), got {self.account}. Update the installation with strongref install "
+            f"--parameter ExportAccounts={','.join([*self.listed, self.account])}"
+        )
 
 
 class UndecryptableError(StoreError):

@@ -66,7 +66,7 @@ class FoundExports:
             return None if self.is_claimed(key) and not self.hidden else why
         return None if value in (None, self.published[key]) else UnsettledError([key], producer)
 
-    def fitting(self, values: Mapping[Key, Value], fits: Callable[[Mapping[Key, Value]], bool]) -> dict[Key, Value]:
+    def fitting(self, values: Mapping[Key, Value], fits: Callable[[Mapping[Key, Value]], None]) -> dict[Key, Value]:
         """As many values as fit; with the reason, if some do not.
 
         First those go that were not claimed before, then the largest.
@@ -74,7 +74,8 @@ class FoundExports:
         left = dict(values)
         sizes = {key: len(as_json([key, each.attribute])) for key, each in values.items() if not each.is_secure}
         for key in sorted(sizes, key=lambda key: (self.is_claimed(key), -sizes[key])):
-            if fits(left if left == values else left | _REASON):
+            with suppress(StrongRefError):
+                fits(left if left == values else left | _REASON)
                 break
             del left[key]
         return left
@@ -150,7 +151,7 @@ class _ScopeRollback:
         selected = select(names, known)
         gone = [name for name, keys in selected.items() if not keys]
         readable = {key: known[key] for keys in selected.values() for key in keys}
-        values = found.fitting(readable, self._fits)
+        values = found.fitting(readable, self.attempt.claimant.fits)
         too_large = sorted(readable.keys() - values.keys())
         problems: dict[Key, StrongRefError] = {}
         if self.strong:
@@ -197,12 +198,6 @@ class _ScopeRollback:
         claim = self.attempt.claimant.tag if self.strong else {}
         hidden = recorded is None or recorded.torn
         return FoundExports(published, hidden, stored, tags, claim)
-
-    def _fits(self, values: Mapping[Key, Value]) -> bool:
-        with suppress(StrongRefError):
-            self.attempt.claimant.fits(values)
-            return True
-        return False
 
     def _tag(self, keys: Iterable[Key], found: FoundExports, problems: dict[Key, StrongRefError]) -> None:
         """Claim each value for itself; what cannot be claimed is added to the problems."""

@@ -115,7 +115,7 @@ class SeveralProducers:
         )
 
     def read_weakly(self) -> Mapping[Key, Value]:
-        return patiently(self.ports, self.clock, self._read, self._again)
+        return patiently(self.ports, self.clock, lambda: self._fitting(*self._look()), self._again)
 
     def claim(self) -> Mapping[Key, Value]:
         """Read, hold, claim in each scope, and verify."""
@@ -143,9 +143,6 @@ class SeveralProducers:
 
     def _again(self, waiting: Waiting) -> bool:
         return self.claimant.outlasts_fences and waiting.is_over and bool(self._fences())
-
-    def _read(self) -> Mapping[Key, Value]:
-        return self._fitting(*self._look())
 
     def _fitting(self, recorded: Mapping[ExportScope, RecordedExports], found: NameSources) -> dict[Key, Value]:
         """The recorded values; raises if they do not fit into one response."""

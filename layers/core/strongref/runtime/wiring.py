@@ -147,11 +147,10 @@ def exporter() -> CustomResource:
     outbox = process.outbox()
 
     def handle(event: Event, clock: Clock) -> Response:
-        ports = process.ports(event.stack_arn.account, clock, PATIENCE, in_threads)
-        ports = replace(ports, notify=outbox, later=outbox.later, sees_installations=True)
         stack = event.stack_arn
-        abroad = process.abroad(stack.account, stack.region, stack.name, in_threads)
-        ports = replace(ports, abroad=abroad or ports.abroad)
+        ports = process.ports(stack.account, clock, PATIENCE, in_threads)
+        abroad = process.abroad(stack.account, stack.region, stack.name, in_threads) or ports.abroad
+        ports = replace(ports, notify=outbox, later=outbox.later, sees_installations=True, abroad=abroad)
         return Exporter(ports).handle(event, clock)
 
     return process.custom_resource(handle, outbox, in_threads)
