@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strongref_manifests.errors import ManifestError
+from strongref.errors import or_else
 from strongref_manifests.refs.errors import UnwritableReferenceError
 from strongref_manifests.text import nodes
 from strongref_manifests.text.nodes import COMMENT, Collection, Document, Node, Scalar, TextEdit
@@ -233,8 +233,5 @@ def _wanted(manifest: Manifest, changes: Sequence[PlacedEdit]) -> list[Any]:
 
 
 def _says(manifest: Manifest, text: str, wanted: Sequence[Any]) -> bool:
-    try:
-        found = [document.content for document in manifest.format.parse(manifest.file, text).documents]
-    except ManifestError:
-        return False
-    return canonical(found) == canonical(list(wanted))
+    parsed = or_else(lambda: manifest.format.parse(manifest.file, text), None)
+    return parsed is not None and canonical([each.content for each in parsed.documents]) == canonical(list(wanted))

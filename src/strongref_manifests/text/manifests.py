@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from strongref.errors import or_else
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, styles, yaml_reader
 from strongref_manifests.text.nodes import Document, Parsed, Scalar, TextEdit, line_of, spliced
@@ -66,13 +67,10 @@ class Manifest:
         raise ManifestError(self.file, line, "values cannot be written there so that they are read again as they are")
 
     def _reads(self, text: str, values: Mapping[Scalar, Json]) -> bool:
-        try:
-            parsed = self.format.parse(self.file, text)
-        except ManifestError:
-            return False
+        parsed = or_else(lambda: self.format.parse(self.file, text), None)
         becomes = (values.get(scalar, scalar.value) for scalar in self.parsed.scalars)
         wanted = [(type(each), each) for value in becomes for _, each in keys_and_values(value)]
-        return [(type(scalar.value), scalar.value) for scalar in parsed.scalars] == wanted
+        return parsed is not None and [(type(each.value), each.value) for each in parsed.scalars] == wanted
 
 
 def read(file: str, data: bytes, form: Format | None = None, *, tokens_only: bool = False) -> Manifest:
