@@ -263,7 +263,7 @@ def graph_of(
             region,
             keys=tuple(sorted({key for key, _ in found})),
             outdated=tuple(sorted({key for key, claim in found if claim.state is ImportState.OUTDATED})),
-            protection=Protection.worst(claim.protection for _, claim in found),
+            protection=max((claim.protection for _, claim in found), key=list(Protection).index),
             account=account,
         )
         for (producer, importer, region, account), found in claims.items()

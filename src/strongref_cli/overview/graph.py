@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.errors import where_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
     from datetime import datetime
 
@@ -79,19 +79,13 @@ class Graph:
         object.__setattr__(self, "participants", tuple(sorted(found)))
         object.__setattr__(self, "references", tuple(sorted(self.references)))
 
-    def producers(self) -> dict[Participant, set[Participant]]:
-        """By participant, the others that it imports from."""
-        return self._neighbors((each.importer, each.producer) for each in self.references)
-
-    def importers(self) -> dict[Participant, set[Participant]]:
-        """By participant, the others that import from it."""
-        return self._neighbors((each.producer, each.importer) for each in self.references)
-
-    def _neighbors(self, pairs: Iterable[tuple[Participant, Participant]]) -> dict[Participant, set[Participant]]:
-        neighbors: dict[Participant, set[Participant]] = {each: set() for each in self.participants}
-        for one, other in pairs:
-            neighbors[one] |= {other} - {one}
-        return neighbors
+    def neighbors(self) -> tuple[dict[Participant, set[Participant]], dict[Participant, set[Participant]]]:
+        """By participant, the others that it imports from; and likewise, the others that import from it."""
+        producers, importers = ({each: set[Participant]() for each in self.participants} for _ in range(2))
+        for each in self.references:
+            producers[each.importer] |= {each.producer} - {each.importer}
+            importers[each.producer] |= {each.importer} - {each.producer}
+        return producers, importers
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,7 @@ class Order:
 
 def deploy_order(graph: Graph) -> Order:
     """Producers first. A stack is in the first wave that is possible for it."""
-    producers, importers = graph.producers(), graph.importers()
+    producers, importers = graph.neighbors()
     wave_of: dict[Participant, int] = {}
     waves: list[list[Participant]] = []
     cycles = []

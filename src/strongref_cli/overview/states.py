@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class ExportState(StrEnum):
@@ -49,10 +45,6 @@ class Protection(StrEnum):
     """The Export names a hold, and this import does not have it yet."""
     UNPROTECTED = "unprotected"
     """The Export names no hold."""
-
-    @classmethod
-    def worst(cls, found: Iterable[Protection]) -> Protection:
-        return max(found, key=list(cls).index)
 
 
 STATES = (

@@ -29,11 +29,7 @@ def test_any_stack_is_found_by_typing(open_page: OpenPage, size: int) -> None:
         page.keyboard.press("/")
         page.keyboard.type(name.upper())
         assert page.inner_text("#found") == f"1 of {size}"
-        near = {
-            other.name
-            for neighbors in (graph.producers(), graph.importers())
-            for other in neighbors[graph.participants[number]]
-        }
+        near = {other.name for neighbors in graph.neighbors() for other in neighbors[graph.participants[number]]}
         assert set(visible(page)) == {name} | near
         assert page.locator(".match .name").all_inner_texts() == [name]
         page.keyboard.press("Enter")

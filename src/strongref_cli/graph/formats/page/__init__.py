@@ -121,7 +121,7 @@ def _wave_heads(placement: Placement) -> Iterator[str]:
 
 def _accounts(graph: Graph, placement: Placement, numbers: Mapping[Participant, int]) -> Iterator[str]:
     collapsed = len(graph.participants) > MOST_AT_ONCE
-    producers, importers = graph.producers(), graph.importers()
+    producers, importers = graph.neighbors()
     outdated = {each.importer for each in graph.references if each.outdated}
     number = 0
     for account, lanes in groupby(placement.lanes, key=lambda lane: lane.account):

@@ -51,7 +51,7 @@ class Placement:
 
 
 def place(graph: Graph) -> Placement:
-    producers, importers = graph.producers(), graph.importers()
+    producers, importers = graph.neighbors()
     order = deploy_order(graph)
     connected = [[each for each in wave if producers[each] or importers[each]] for wave in order.waves]
     column_of = {each: column for column, wave in enumerate(connected, 1) for each in wave}
