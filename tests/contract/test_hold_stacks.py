@@ -84,4 +84,4 @@ def test_the_largest_names_fit() -> None:
     ("name", "valid"), [("a", True), ("a:b-C9", True), ("x" * 255, True), ("x" * 256, False), ("", False), ("_", False)]
 )
 def test_an_exports_name_is_cloudformations(name: str, valid: bool) -> None:
-    assert is_export_name(name) is valid
+    assert bool(is_export_name(name)) is valid

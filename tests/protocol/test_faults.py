@@ -28,10 +28,14 @@ pytestmark = pytest.mark.slow
 FEW = (*EXPORTING, *FIRST, *IMPORTING, *TENDING)
 SCENARIOS = (*FEW, *ABROAD)
 MARKED = (*FEW, *(pytest.param(each, marks=pytest.mark.deep) for each in ABROAD))
+ALIKE = {"internal error", "no connection"}
+"""Tried again as what is throttled: tests/aws/test_retry_and_rate_limit.py. All calls meet them in `make deep`."""
 OUTAGES = (*EXPORTING, *(pytest.param(each, marks=pytest.mark.deep) for each in FIRST + ABROAD))
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(each, id=each.name, marks=pytest.mark.deep if each.name in ALIKE else ()) for each in FAULTS]
+)
 @pytest.mark.parametrize("scenario", MARKED, ids=str)
 def test_whatever_goes_wrong_nothing_claimed_is_lost_and_the_next_event_makes_it_right(
     scenario: Scenario, fault: Fault

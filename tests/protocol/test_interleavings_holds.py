@@ -11,7 +11,7 @@ from tests.support.explorer.cases import BY_LABEL, HELD, Case, params
 pytestmark = [pytest.mark.usefixtures("quiet"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize("lag", [0, 1, 2])
+@pytest.mark.parametrize("lag", [0, 1, pytest.param(2, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("case", params(HELD))
 def test_no_import_succeeds_on_an_export_that_is_going(case: Case, lag: int) -> None:
     """Nor is anything lost, torn or left over, with crashes and with reads that lag: see `explorer.verdicts`."""

@@ -10,7 +10,7 @@ from strongref.protocol import inspection
 from strongref.protocol.claims import ClaimAttempt
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.published import RecordedExports
-from tests.support.explorer.cases import BY_LABEL, Case
+from tests.support.explorer.cases import BY_LABEL, Case, params
 from tests.support.explorer.cast import C, E, I, changes, claimed, gone, there, twins
 
 if TYPE_CHECKING:
@@ -28,9 +28,11 @@ CASES = [
     Case("change, one may crash", [E("v2"), I("I"), I("J")], there, "EI", 1),
     Case("gone, crash, undone", [E("drop"), I("I", undone=True)], gone, "EI", 2),
     Case("cleanup, one may crash", [C(strong=True), I("I")], claimed, "CI", 2),
-    Case("handed over", [changes("E", "v1", "v2", hands_over_to="F"), changes("F", "v1", "v2"), I("I")], there, "F", 1),
     Case("import handed over", [E("drop"), *twins("I", "J", hands_over=True)], there),
     Case("import twice", [E("v2"), *twins("I", "J")], gone),
+]
+LONGEST = [
+    Case("handed over", [changes("E", "v1", "v2", hands_over_to="F"), changes("F", "v1", "v2"), I("I")], there, "F", 1)
 ]
 
 
@@ -38,7 +40,7 @@ def both(case: Case) -> tuple[Report, Report]:
     return case.explorer(reduced=True).walk(), case.explorer(reduced=False).walk()
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.label for case in CASES])
+@pytest.mark.parametrize("case", [*params(CASES), *params(LONGEST, pytest.mark.deep)])
 def test_reduced_or_not_the_same_outcomes_are_found(case: Case) -> None:
     reduced, whole = both(case)
     assert reduced.holds == whole.holds

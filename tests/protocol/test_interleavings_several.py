@@ -23,10 +23,12 @@ TOO_LARGE = {
     "claimed: taken over x deletion, import",
 }
 """With late reads: more than 60 million states."""
+LONG = {"claimed: a third x rollback"}
+"""Even without."""
 
 
 def _mark(case: Case, lag: int) -> tuple[pytest.MarkDecorator, ...]:
-    if case in LARGE or (lag and ("claimed" in case.label or case.label in DEEP)):
+    if case in LARGE or case.label in LONG or (lag and ("claimed" in case.label or case.label in DEEP)):
         return (pytest.mark.deep,)
     return () if case.label in QUICK and not lag else (pytest.mark.slow,)
 

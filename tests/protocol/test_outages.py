@@ -83,7 +83,9 @@ def _walk(case: Outage, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+@pytest.mark.parametrize(
+    "case", [pytest.param(CASES[0], marks=pytest.mark.deep), *CASES[1:]], ids=lambda case: case.label
+)
 def test_a_place_that_goes_away_is_never_torn_and_sticks_nobody(
     case: Outage, capsys: pytest.CaptureFixture[str]
 ) -> None:
