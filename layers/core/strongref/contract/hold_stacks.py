@@ -54,6 +54,9 @@ DIGEST = "Exports"
 MAX_EXPORT_NAME = 255
 """Characters of a CloudFormation export's name (AWS: CloudFormation User Guide, Outputs)."""
 
+is_export_name = re.compile(rf"[A-Za-z0-9:-]{{1,{MAX_EXPORT_NAME}}}").fullmatch
+"""Whether CloudFormation accepts an export of that name (the same source)."""
+
 HOLD = "Hold"
 """An Export's property and its attribute; also the end of the output's logical ID."""
 
@@ -64,12 +67,6 @@ _LONGEST_IN_NAME = MAX_EXPORT_NAME - MAX_LABEL - len("-")
 """Characters of the Export's logical ID in the name: the stack's name is unknown, so the longest one must fit."""
 
 _NAME_LIMIT = 80
-_EXPORT_NAME = re.compile(r"[A-Za-z0-9:-]+")
-
-
-def is_export_name(text: str) -> bool:
-    """Whether CloudFormation accepts an export of that name (AWS: CloudFormation User Guide, Outputs)."""
-    return len(text) <= MAX_EXPORT_NAME and bool(_EXPORT_NAME.fullmatch(text))
 
 
 def hold_stack_name(account: str, label: str, hash_: str) -> str:

@@ -55,8 +55,12 @@ RESTORED_TAG = "strongref:restored"
 RESTORED = {RESTORED_TAG: "true"}
 """On a value that was deleted and put back: the claims on it are lost until its imports are updated."""
 
-_LEVEL = re.compile(r"[A-Za-z0-9_-]+")
-_STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+is_level = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+"""Whether a text is one level of a key or a consumer's label: letters, digits, `_` and `-`."""
+
+is_stack_name = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}").fullmatch
+"""Whether a stack can have this name (AWS: CreateStack, StackName)."""
+
 _REGION = re.compile(r"[a-z]+(-[a-z]+)+-[0-9]+")
 
 
@@ -173,16 +177,6 @@ def owner_tag(logical_id: str) -> str:
 def claim_tag(physical_id: str) -> str:
     """The key of the tag with which one generation of an Import claims a value; the tag's value is its stack's ARN."""
     return CLAIM_TAG + short_hash(physical_id)
-
-
-def is_level(text: str) -> bool:
-    """Whether a text is one level of a key or a consumer's label: letters, digits, `_` and `-`."""
-    return bool(_LEVEL.fullmatch(text))
-
-
-def is_stack_name(text: str) -> bool:
-    """Whether a stack can have this name (AWS: CreateStack, StackName)."""
-    return bool(_STACK.fullmatch(text))
 
 
 def arn_prefix_length(partition: str, region: str, account: str) -> int:

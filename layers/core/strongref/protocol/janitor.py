@@ -313,9 +313,8 @@ class _Visit:
             if mark <= self.after:
                 self._done += keys
                 continue
-            failed: list[Finding] = []
-            repairs, busy = Repairs(), False
-            if not self._is_left_out(path, failed):
+            failed, repairs, busy = self._left_out(path), Repairs(), False
+            if not failed:
                 with tolerated(self.janitor.failed, failed, message, path, records=scope.path("records")):
                     seen = self.janitor.see(at, scope, here, there, self.inspector, keys)
                     left = self._index.dropped(self.janitor.place(scope), scope, self.inspector)
@@ -337,8 +336,7 @@ class _Visit:
         """Tend to the holds of a scope's imports, and to the index entries of its Exports."""
         if (scope.path("exports"), 2 * LAST) <= self.after:
             return
-        failed: list[Finding] = []
-        if self._is_left_out(scope.path("exports"), failed):
+        if failed := self._left_out(scope.path("exports")):
             yield JanitorProgress((scope.path("exports"), 2 * LAST), 0, tuple(failed))
             return
         living = _of_living_stacks(scope, self.recorded.get(scope, {}), self.inspector)
@@ -361,8 +359,7 @@ class _Visit:
         for name, path, work in works:
             if (LAST, name) <= self.after:
                 continue
-            found: list[Finding] = []
-            if not self._is_left_out(path, found):
+            if not (found := self._left_out(path)):
                 with tolerated(self.janitor.failed, found, "A part of the store could not be looked after", path):
                     found += work()
             yield JanitorProgress((LAST, name), 0, tuple(found))
@@ -371,10 +368,10 @@ class _Visit:
         """Tend to the places of this region's Exports in other accounts."""
         janitor, tender = self.janitor, AbroadTender(*self._of, index=self._index, holds=self._holds)
         for path, (site, scope) in tender.scopes().items():
-            found, values = list[Finding](), 0
             if (ABROAD, path) <= self.after:
                 continue
-            if not self._is_left_out(path, found):
+            found, values = self._left_out(path), 0
+            if not found:
                 message, about = "A place in another account could not be looked after", {"account": site.account}
                 with tolerated(janitor.failed, found, message, scope.path("exports"), **about):
                     if read := tender.read(site, scope, found):
@@ -417,14 +414,10 @@ class _Visit:
             if each not in stale:
                 yield Finding(FindingType.UNCLAIMED, each.name, (each.importer,), each.names)
 
-    def _is_left_out(self, path: str, found: list[Finding]) -> bool:
-        """Whether this is the part that took an invocation all its time; it is left out once, and reported."""
-        if not self.skip:
-            return False
-        self.skip = False
-        why = "It takes longer than an invocation of the janitor may."
-        found.append(Finding(FindingType.FAILED_CALL, path, (), why))
-        return True
+    def _left_out(self, path: str) -> list[Finding]:
+        """What to report if this is the part that took an invocation all its time, which is left out once."""
+        why, skip, self.skip = "It takes longer than an invocation of the janitor may.", self.skip, False
+        return [Finding(FindingType.FAILED_CALL, path, (), why)] if skip else []
 
 
 def _is_removed(export: tuple[str, str], first: TagInspector, second: TagInspector) -> bool:
