@@ -15,6 +15,7 @@ from strongref_cli.check.comparison import Comparison
 from strongref_cli.check.deletion import predict_deletion
 from strongref_cli.check.expansion import expand
 from strongref_cli.check.imports import Assumed, ImportsCheck, exported_keys, missing_parameters
+from strongref_cli.check.making import made_change_set
 from strongref_cli.check.parameters import described_names, kept_or_given, new_names
 from strongref_cli.check.prediction import predict
 from strongref_cli.check.report import ChangeKind, StackFinding, StackReport, Verdict
@@ -86,7 +87,7 @@ class StackCheck:
         """
         stack = self.reader.stack(name) or self.reader.new_stack(name)
         parameters = kept_or_given(template.content, given, stack.parameters)
-        with self.reader.making_change_set(stack, template.text, parameters) as made:
+        with made_change_set(self.reader.with_texts(), stack.arn.name, stack.status, template.text, parameters) as made:
             return StackCheck(self.reader.again(), self.assumed).change_set(name, made)
 
     def change_set(self, name: str, change_set: str) -> StackReport:

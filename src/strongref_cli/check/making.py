@@ -31,8 +31,7 @@ def made_change_set(
 ) -> Iterator[str]:
     """The name of a change set that exists within this context; with it, the empty stack goes that it may have made.
 
-    Errors of `cloudformation` show AWS's texts. `status` is the stack's, empty if it does not exist. A parameter is
-    None if it keeps its value.
+    `cloudformation` has AWS's texts in errors. `status` is empty without a stack. A parameter that stays is None.
 
     Raises:
         UsageError: the template needs a bucket.

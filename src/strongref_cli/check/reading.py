@@ -5,7 +5,7 @@ Nothing is written, and no value that was read is shown.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
@@ -34,13 +34,13 @@ from strongref.protocol.stored_exports import ExportIdentity, StoredExports, Val
 from strongref.protocol.time import Patience
 from strongref.refusals import ForeignParameterError, HoldMissingError
 from strongref.text import cut, did_you_mean
-from strongref_cli.check.making import made_change_set
 from strongref_cli.check.parameters import described_names
 from strongref_cli.check.stored import NOTHING_STORED, Location, StoredScope, StoredStack, locations_of
 from strongref_cli.check.unknown import SourceKind
 from strongref_cli.check.updates import ResourceChange
 from strongref_cli.check.version import StackVersion, pseudo_parameters
 from strongref_cli.install.installed import export_accounts
+from strongref_cli.install.stacks import RegionStacks
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes, parameter_values
 from strongref_toolkit.errors import AwsCallError, NoWayInError, UsageError
@@ -115,13 +115,9 @@ class StackReader:
         hint = did_you_mean(close, "Check the name, the region and the account.")
         return UsageError(f"Stack {cut(name, 128)} does not exist in {self.region}. {hint}")
 
-    def making_change_set(
-        self, stack: DeployedStack, template: str, parameters: Mapping[str, str | None]
-    ) -> AbstractContextManager[str]:
-        """As `made_change_set`. CloudFormation's own texts are about the template, and have no exported values."""
-        aws = self._session.aws(self.region, shows_texts=True)
-        cloudformation = CloudFormationReader(aws, aws.where(self.region, None))
-        return made_change_set(cloudformation, stack.arn.name, stack.status, template, parameters)
+    def with_texts(self) -> CloudFormationReader:
+        """CloudFormation with its own texts in errors: they are about a template, and have no exported values."""
+        return RegionStacks.of(self._session, self.region)
 
     def stack(self, name: str) -> DeployedStack | None:
         """The stack with this name or ARN; None if there is none."""
