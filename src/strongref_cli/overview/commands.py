@@ -31,7 +31,7 @@ from strongref_toolkit.session import ToolSession, chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
 
@@ -44,13 +44,12 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
         places = [each for each in places if args.stack in (None, each.producer.stack)]
         places = [each for each in places if args.consumer in (None, each.place.consumer)]
         regions = [each.region for each in found]
-        for option, given, names_of in _FILTERS:
-            wanted = getattr(args, given)
-            if wanted:
+        for option, names_of in _FILTERS.items():
+            if wanted := getattr(args, option):
                 known = {name for value in values for name in names_of(value)}
                 values = [value for value in values if wanted in names_of(value)]
                 if not (values or places):
-                    raise no_such_filter(option, wanted, regions, sorted(known))
+                    raise no_such_filter(f"--{option}", wanted, regions, sorted(known))
     if args.state:
         values = [value for value in values if args.state in _states(value)]
         places = [each for each in places if each.is_imported and args.state == "imported"]
@@ -63,11 +62,11 @@ def list_exports(args: argparse.Namespace, session: ToolSession) -> int:
     return status(reader.unread)
 
 
-_FILTERS: tuple[tuple[str, str, Callable[[ExportedValue], Iterable[str]]], ...] = (
-    ("--stack", "stack", lambda value: {value.producer.stack}),
-    ("--consumer", "consumer", lambda value: {value.scope.consumer}),
-    ("--importer", "importer", lambda value: {participant_of(claim.importer).name for claim in value.claims}),
-)
+_FILTERS: Mapping[str, Callable[[ExportedValue], Collection[str]]] = {
+    "stack": lambda value: {value.producer.stack},
+    "consumer": lambda value: {value.scope.consumer},
+    "importer": lambda value: {participant_of(claim.importer).name for claim in value.claims},
+}
 
 
 def _states(value: ExportedValue) -> set[str]:
