@@ -26,8 +26,6 @@ class Verdict(StrEnum):
 
 
 class ChangeKind(StrEnum):
-    """What would become of one exported value."""
-
     ADDED = "added"
     CHANGED = "changed"
     DROPPED = "dropped"
@@ -101,7 +99,6 @@ class StackReport:
 
     @property
     def resources(self) -> tuple[ImportPrediction, ...]:
-        """Exports, then Imports."""
         return *self.exports, *self.imports
 
     @property

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlacePlan:
-    """What an Export would do in one place."""
-
     at: Location
     wanted: Mapping[Key, Value] = field(repr=False)
     plan: ExportPlan

@@ -48,7 +48,6 @@ def no_such_importer(name: str, stack: str, key: str, known: Sequence[str]) -> N
 
 
 def no_such_filter(option: str, name: str, regions: Sequence[str], known: Sequence[str]) -> NoSuchNameError:
-    """Nothing that is exported in some regions matches an option."""
     what = f"Nothing in {some(regions, 5)} matches {option} {cut(name, 150)!r}."
     return NoSuchNameError(what + _meant(name, known, _CHECK))
 

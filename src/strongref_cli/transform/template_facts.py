@@ -64,7 +64,6 @@ class TemplateFacts:
 
     @property
     def has_macro(self) -> bool:
-        """Whether CloudFormation calls the macro for the template."""
         return MACRO in transforms(self._template)
 
     def of_type(self, type_name: str) -> list[Mapping[str, Node]]:

@@ -33,8 +33,6 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The participants of an account and region."""
-
     account: str
     region: str
     boxes: tuple[Box, ...]  # column by column
