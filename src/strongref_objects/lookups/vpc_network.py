@@ -58,7 +58,9 @@ class VpcNetwork:
             StrongRefError: Cloud Control cannot be read.
         """
         try:
-            tiers = by_tier(self._subnets(), cache(self._default_routes))
+            subnets = sorted(self._subnets(), key=lambda each: (each.zone, each.subnet_id))
+            routes = cache(self._default_routes)
+            tiers = grouped((tier_of(each, routes), each) for each in subnets)
             gateways = sorted(each["NatGatewayId"] for each in self._inside(_NAT))
         except UnsupportedError as error:
             raise NotReadableError(*error.args) from None
@@ -171,12 +173,6 @@ def tier_of(subnet: Subnet, routes: Callable[[str], Iterable[Route]]) -> Tier:
     ipv4 = [route for route in default if route.get("DestinationCidrBlock") == "0.0.0.0/0"]
     has_gateway = any(route.get("NatGatewayId") or route.get("TransitGatewayId") for route in ipv4)
     return Tier.PRIVATE if has_gateway else Tier.ISOLATED
-
-
-def by_tier(subnets: Iterable[Subnet], routes: Callable[[str], Iterable[Route]]) -> dict[Tier, list[Subnet]]:
-    """The subnets of each tier that has any, in the order of their zones and IDs; as `tier_of`."""
-    ordered = sorted(subnets, key=lambda each: (each.zone, each.subnet_id))
-    return grouped((tier_of(each, routes), each) for each in ordered)
 
 
 def members_of(tier: Tier, subnets: Sequence[Subnet]) -> dict[str, Any]:
