@@ -1,6 +1,6 @@
 """How a cluster is reached: as kubectl does it, by a kubeconfig or by a pod's service account. Makes no request.
 
-Importing this takes a second and the extra `strongref[kubernetes]`: see `wiring.cluster`.
+Importing this takes a second and the extra `kubernetes`: see `wiring.cluster`.
 """
 
 from __future__ import annotations

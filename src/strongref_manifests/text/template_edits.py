@@ -16,6 +16,7 @@ from strongref_manifests.text.nodes import Entry, Node, Scalar, TextEdit, splice
 from strongref_manifests.text.template_writing import block, flow, scalar
 from strongref_manifests.text.templates import TemplateEntry, TemplateText, canonical, json_text
 from strongref_manifests.text.templates import content as read_content
+from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Collection as Several
@@ -39,11 +40,8 @@ _RESOURCE_DEPTH = 2
 
 def parameters(content: Mapping[str, Any]) -> dict[str, Any]:
     """The transform's own parameters, as its section has them."""
-    for each in _listed(content.get(_TRANSFORM)):
-        if isinstance(each, Mapping) and each.get("Name") == MACRO:
-            given = each.get("Parameters")
-            return dict(given) if isinstance(given, Mapping) else {}
-    return {}
+    ours = (each for each in _listed(content.get(_TRANSFORM)) if isinstance(each, Mapping) and _is_ours(each))
+    return next((dict(mapping(each.get("Parameters"))) for each in ours), {})
 
 
 def changed(template: TemplateText, plan: TemplateEdits) -> str:
