@@ -18,7 +18,7 @@ from strongref.contract.hold_stacks import HOLDS, HoldParameter, held_exports
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, by_scope, claim_tag
 from strongref.contract.record import decode, part_name
-from strongref.errors import where_text
+from strongref.errors import NewerFormatError, where_text
 from strongref.memo import Memo
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.values import Parameter
-    from strongref.errors import NewerFormatError, StrongRefError
+    from strongref.errors import StrongRefError
     from strongref_cli.overview.exports import ExportedValue, PlaceAbroad
     from strongref_toolkit.aws import Aws
 
@@ -196,7 +196,9 @@ class OverviewReader:
         for scope in [scope for scope, found in records.items() if found.torn]:  # It may have been written just now.
             parts[scope] = self._under(region, scope.path("records"))
             records[scope] = RecordedExports.of(decode(scope.path("records"), parts[scope]))
-        left = {scope for scope, each in records.items() if each.is_newer and self._leaves_newer}
+        left = {
+            scope for scope, each in records.items() if isinstance(each.why, NewerFormatError) and self._leaves_newer
+        }
         records = {scope: each if scope in left else each.readable() for scope, each in records.items()}
         return records, parts
 

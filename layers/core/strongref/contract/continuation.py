@@ -39,15 +39,12 @@ class Continuation:
         """Read the continuation field of an event; None if the event comes from CloudFormation.
 
         Raises:
-            ValueError: the field was not written by this code.
+            KeyError, TypeError, ValueError, OverflowError: the field was not written by this code.
         """
         if CONTINUATION_FIELD not in raw:
             return None
-        try:
-            invocation = int(raw[CONTINUATION_FIELD]["Turn"])
-            since = datetime.fromisoformat(raw[CONTINUATION_FIELD]["Since"]).astimezone(UTC)
-        except (KeyError, TypeError, ValueError, OverflowError):
-            raise ValueError(CONTINUATION_FIELD) from None
+        invocation = int(raw[CONTINUATION_FIELD]["Turn"])
+        since = datetime.fromisoformat(raw[CONTINUATION_FIELD]["Since"]).astimezone(UTC)
         if invocation < 2:  # noqa: PLR2004 (CloudFormation made the first)
             raise ValueError(CONTINUATION_FIELD)
         return cls(invocation, since, service_timeout(raw.get("ResourceProperties")))

@@ -153,7 +153,7 @@ def _text(raw: Mapping[str, object], name: str) -> str:
 def _continuation(raw: Mapping[str, object], requested: datetime | None) -> Continuation | None:
     try:
         found = Continuation.parse(raw)
-    except ValueError:
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise MalformedEventError(CONTINUATION_FIELD, "was not written by strongref") from None
     return replace(found, since=requested) if found and requested else found
 

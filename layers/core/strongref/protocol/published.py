@@ -34,11 +34,6 @@ class RecordedExports:
     def read(cls, store: Store, scope: ExportScope) -> RecordedExports:
         return cls.of(decode(scope.path("records"), store.under(scope.path("records"))))
 
-    @property
-    def is_newer(self) -> bool:
-        """Whether a later version wrote one of them."""
-        return isinstance(self.why, NewerFormatError)
-
     def readable(self, *, partly: bool = False) -> RecordedExports:
         """What can be read, for a reader that needs only some of it; then `check_secure`.
 
@@ -50,7 +45,7 @@ class RecordedExports:
         readable = {**self.records, **self.without_secure}
         if partly:
             return RecordedExports(readable, torn=False, complete=self.complete)
-        if self.why and self.is_newer:
+        if isinstance(self.why, NewerFormatError):
             raise self.why
         return RecordedExports(readable, self.unreadable, self.why, complete=self.complete)
 
