@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from strongref_toolkit.session import ToolSession
-
 _OF_AWS = (
     AwsCallError,
     BadEndpointError,
@@ -72,14 +70,17 @@ def _status(error: StrongRefError) -> int:
 def _run(args: argparse.Namespace) -> int:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 (`--help` does not wait for it)
 
-    from strongref_toolkit.session import check_regions  # noqa: PLC0415 (the same)
+    from strongref_toolkit.session import ToolSession, check_regions  # noqa: PLC0415 (the same)
 
     gc.set_threshold(100_000)  # Hardly anything becomes garbage in a run, and looking for it takes a tenth of the time.
     module, _, function = args.run.partition(":")
     try:
         args.as_of = datetime.now(UTC)  # AWS has not answered yet, so the session's clock is this one, too.
-        # Without that option, no call is made.
-        sessions = [_session(args.profile, debug=args.debug)] if "profile" in args else []
+        sessions = []
+        if "profile" in args:  # Without that option, no call is made.
+            if args.profile:
+                os.environ["AWS_PROFILE"] = args.profile  # for what asks botocore for the default region
+            sessions = [ToolSession.start(args.profile, debug=args.debug)]
         if given := getattr(args, "region", None):
             check_regions([given] if isinstance(given, str) else given)
         status: int = getattr(import_module(f"strongref_cli.{module}"), function)(args, *sessions)
@@ -89,11 +90,3 @@ def _run(args: argparse.Namespace) -> int:
         tell("error", f"AWS cannot be called: {name}{profile}. Check AWS_PROFILE and AWS's configuration.")
         return AWS_FAILED
     return status
-
-
-def _session(profile: str | None, *, debug: bool) -> ToolSession:
-    from strongref_toolkit.session import ToolSession  # noqa: PLC0415 (as above)
-
-    if profile:
-        os.environ["AWS_PROFILE"] = profile  # for what asks botocore for the default region
-    return ToolSession.start(profile, debug=debug)
