@@ -98,5 +98,5 @@ def _about(folder: Path, files: Mapping[str, bytes]) -> dict[str, object]:
         raise UsageError(f"{folder} is not a release of strongref: {ABOUT} does not describe one.")
     if about.get("format") != FORMAT or not {"version", "bytecode"} <= set(about):
         what = f"{folder} is a release that strongref {strongref.__version__} cannot read."
-        raise UsageError(f"{what} Upgrade the command: pip install --upgrade strongref")
+        raise UsageError(f"{what} Upgrade the command.")
     return about

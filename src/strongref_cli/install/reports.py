@@ -17,9 +17,6 @@ INSTALLED = "installed"
 NOT_INSTALLED = "not installed"
 UNKNOWN = "unknown"
 
-FUNCTIONS_EVENT_BUS = "EventBus"
-"""The parameter of the installation that names the bus for its events, if that version has it."""
-
 
 class Difference(NamedTuple):
     what: str  # `version`, `installed`, or a parameter's name
@@ -71,7 +68,7 @@ def _status_row(found: Found) -> tuple[str, ...]:
     if not stack:
         return found.region, NOT_INSTALLED, *[""] * 4
     macro = {"true": "yes", "false": "no"}.get(stack.parameters.get("Macro", ""), UNKNOWN)
-    protected, bus = "yes" if stack.protected else "no", stack.parameters.get(FUNCTIONS_EVENT_BUS) or "none"
+    protected, bus = "yes" if stack.protected else "no", stack.parameters.get("EventBus") or "none"
     return found.region, stack.status, stack.version or UNKNOWN, protected, macro, bus
 
 

@@ -36,12 +36,12 @@ function drawEdges(svg, canvas, columns, obstacles, edges) {
 /* Where edges leave and reach their boxes: side by side, in the order of where they come from and go to. */
 function portsOf(edges, areas, em) {
   const ports = new Map(edges.map((edge) => [edge, {}]));
-  const sides = new Map();
+  const sides = new Map(edges.flatMap(({from, to}) => [from, to]).map((element) => [element, {[RIGHT]: [], [LEFT]: []}]));
   for (const edge of edges) {
     const from = areas.get(edge.from), to = areas.get(edge.to);
     const comesFrom = to.column > from.column + 1 ? to.top : from.middle; /* from the space above its row */
-    addTo(sides, edge.from, RIGHT, {edge, end: "start", other: to.middle});
-    addTo(sides, edge.to, to.column <= from.column ? RIGHT : LEFT, {edge, end: "end", other: comesFrom});
+    sides.get(edge.from)[RIGHT].push({edge, end: "start", other: to.middle});
+    sides.get(edge.to)[to.column <= from.column ? RIGHT : LEFT].push({edge, end: "end", other: comesFrom});
   }
   for (const [element, bySide] of sides) {
     const area = areas.get(element);
@@ -52,12 +52,6 @@ function portsOf(edges, areas, em) {
     }
   }
   return ports;
-}
-
-function addTo(sides, element, side, end) {
-  if (!sides.has(element)) sides.set(element, {});
-  const bySide = sides.get(element);
-  (bySide[side] ||= []).push(end);
 }
 
 function routeOf(edge, from, to, port, columns, tracks, em) {
