@@ -202,10 +202,6 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(.*)")
 
 def is_older(version: str, other: str) -> bool:
     """Whether a version comes before another one; False if one of them is no version. A pre-release is older."""
-    first, second = _VERSION.fullmatch(version), _VERSION.fullmatch(other)
-    return bool(first and second) and _order(first) < _order(second)
-
-
-def _order(found: re.Match[str] | None) -> tuple[int, int, int, bool, str]:
-    major, minor, patch, rest = found.groups() if found else ("0", "0", "0", "")
-    return int(major), int(minor), int(patch), not rest, rest
+    found = [each for each in map(_VERSION.fullmatch, (version, other)) if each]
+    orders = [([int(number) for number in each.group(1, 2, 3)], not each[4], each[4]) for each in found]
+    return len(orders) > 1 and orders[0] < orders[1]
