@@ -107,7 +107,7 @@ lint: setup ## ruff, mypy, cfn-lint, `sam validate`|1 min
 	$(NOWHERE) sam validate --lint
 
 docs: $(BUILD)/prose.installed $(BUILD)/project.installed ## Builds the site, checks its links, spelling and prose, and opens it in Chromium|2 min
-	@$(BIN)/python -m tools.docs
+	@RELEASED=$(RELEASED) $(BIN)/python -m tools.docs
 	$(BIN)/pytest -m site tests/site
 
 # Not a part of the tests, since the files are other people's: any folder of checkouts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import yaml
 
 from strongref_cli.install.plan import is_older
 from tests.support.documents import ROOT
-from tools import targets
+from tools import docs, targets
 from tools.release import version_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,45 @@ def jobs(path: Path) -> dict[str, dict[str, Any]]:
 
 def steps(path: Path) -> list[dict[str, Any]]:
     return [step for job in jobs(path).values() for step in job.get("steps", [])]
+
+
+BARE = re.compile(
+    r"(?:\bpipx?\d? install|\buv [a-z ]*install|\buvx|\bpipx run)\b[^\n`;|&]*?(?<![\w/.-])strongref(?![\w/.-])"
+)
+"""An installation of the package from PyPI, where somebody else may have registered its name."""
+
+
+def test_nothing_installs_the_package_by_its_name_before_there_is_a_release() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name and not name.startswith("tests/")]
+    texts = {path: path.read_text("utf-8", errors="replace") for path in paths if path.is_file()}
+    assert len(texts) > 500
+    found = {str(path.relative_to(ROOT)): BARE.findall(text) for path, text in texts.items()}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("pip install strongref", "python3 -m pip install --upgrade 'strongref[check]'", "pipx install strongref"),
+        *("uv tool install strongref[all]", "uvx --from strongref check", "pip install boto3 strongref==0.2.0"),
+    ],
+)
+def test_such_an_installation_is_found(line: str) -> None:
+    assert BARE.search(line)
+
+
+def test_a_file_or_a_checkout_is_none() -> None:
+    assert not BARE.search("pip install strongref-0.2.0/strongref-0.2.0-py3-none-any.whl")
+    assert not BARE.search("pip install '.[check]'; strongref install")
+
+
+def test_the_pages_of_a_release_install_it() -> None:
+    pages = {page: page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md")}
+    text = "\n".join(docs.installing(text, "0.3.0") for text in pages.values())
+    assert "pip install --upgrade strongref==0.3.0\n" in text.replace("'", "")
+    assert "pip install 'strongref[check]==0.3.0'" in text
+    assert not re.search(r"pip install (--upgrade )?'?\.[\[\s`]|In a checkout of strongref|PyPI has no release", text)
 
 
 def test_there_are_the_workflows_that_the_pages_name() -> None:

@@ -1,4 +1,4 @@
-"""Whole constructs of `aws_cdk` apps, exported and imported: `pip install 'strongref[cdk]'`.
+"""Whole constructs of `aws_cdk` apps, exported and imported. Needs the extra `cdk`.
 
     export_bucket(bucket, "JohnnyBucket")
     bucket = import_bucket(stack, "JohnnyBucket")

@@ -14,9 +14,9 @@ def missing_dependency(user: str, error: ImportError, extra: str) -> str | None:
     """What to install for a command or a package, which has an extra of its own; None if no extra brings the module."""
     module = (error.name or "").partition(".")[0]
     if module == "cdktf":  # deprecated, and so no extra
-        install = "cdktf"
+        install = "run pip install cdktf"
     elif module in _EXTRAS or module in _SHARED:
-        install = f"'strongref[{_EXTRAS.get(module, extra)}]'"
+        install = f"install strongref again, with its extra {_EXTRAS.get(module, extra)}"
     else:
         return None
-    return f"{user} needs {module}, which is not installed: pip install {install}"
+    return f"{user} needs {module}, which is not installed: {install}"

@@ -545,5 +545,5 @@ def test_without_the_cdk_it_says_what_to_install() -> None:
         )
         assert ran.returncode == 1
         last = ran.stderr.splitlines()[-1]
-        assert last.endswith("which is not installed: pip install 'strongref[cdk]'")
+        assert last.endswith("which is not installed: install strongref again, with its extra cdk")
         assert f"strongref_cdk needs {missing}" in last

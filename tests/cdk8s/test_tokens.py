@@ -210,14 +210,18 @@ def test_exports_are_read_in_the_region_of_the_run(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("missing", "resolver", "install"),
     [
-        ("cdk8s", "TokenResolver", r"needs cdk8s, which is not installed: pip install 'strongref\[cdk8s\]'"),
-        ("jsii", "TokenResolver", r"needs jsii, which is not installed: pip install 'strongref\[cdk8s\]'"),
+        (
+            "cdk8s",
+            "TokenResolver",
+            r"needs cdk8s, which is not installed: install strongref again, with its extra cdk8s",
+        ),
+        ("jsii", "TokenResolver", r"needs jsii, which is not installed: install strongref again, with its extra cdk8s"),
         (
             "aws_cdk",
             "AwsCdkResolver",
-            r"AwsCdkResolver needs aws_cdk, which is not installed: pip install 'strongref\[cdk\]'",
+            r"AwsCdkResolver needs aws_cdk, which is not installed: install strongref again, with its extra cdk",
         ),
-        ("cdktf", "CdkTfResolver", r"CdkTfResolver needs cdktf, which is not installed: pip install cdktf"),
+        ("cdktf", "CdkTfResolver", r"CdkTfResolver needs cdktf, which is not installed: run pip install cdktf"),
     ],
 )
 def test_a_missing_dependency_is_reported_with_its_pip_install(

@@ -84,32 +84,32 @@ def fresh_modules() -> Iterator[None]:
         (
             "ruamel.yaml",
             ["resolve", "x.yaml", "--check"],
-            "resolve needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+            "resolve needs ruamel, which is not installed: install strongref again, with its extra manifests",
         ),
         (
             "ruamel.yaml",
             ["transform", "x.yaml"],
-            "transform needs ruamel, which is not installed: pip install 'strongref[manifests]'",
+            "transform needs ruamel, which is not installed: install strongref again, with its extra manifests",
         ),
         (
             "ruamel.yaml",
             ["check", "--delete", "network"],
-            "check needs ruamel, which is not installed: pip install 'strongref[check]'",
+            "check needs ruamel, which is not installed: install strongref again, with its extra check",
         ),
         (
             "pluralizer",
             ["refs", "fields", "--generator", "x.yaml"],
-            "refs needs pluralizer, which is not installed: pip install 'strongref[refs]'",
+            "refs needs pluralizer, which is not installed: install strongref again, with its extra refs",
         ),
         (
             "ruamel.yaml",
             ["refs", "resolve", "x.yaml", "--check"],
-            "refs needs ruamel, which is not installed: pip install 'strongref[refs]'",
+            "refs needs ruamel, which is not installed: install strongref again, with its extra refs",
         ),
         (
             "kubernetes",
             ["refs", "resolve", f"{ROOT}/examples/refs/manifests", "--check", "--cluster", "--generator", EC2],
-            "refs needs kubernetes, which is not installed: pip install 'strongref[kubernetes]'",
+            "refs needs kubernetes, which is not installed: install strongref again, with its extra kubernetes",
         ),
     ],
 )
