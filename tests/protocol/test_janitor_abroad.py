@@ -41,7 +41,7 @@ def cloud(request: pytest.FixtureRequest) -> Cloud:
 
 def tend(cloud: Cloud, after: Checkpoint = ("", ""), *, only_abroad: bool = True, **more: Any) -> list[Finding]:
     """Run the janitor of the producer's region; what it found."""
-    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud)
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud.store)
     janitor = Janitor(ports, EU, ACCOUNT, **({"tends_abroad": True} | more))
     return [each for done in janitor.tend(cloud.clock, after, only_abroad=only_abroad) for each in done.settled]
 
@@ -206,7 +206,7 @@ def test_each_place_is_done_with_before_the_next(cloud: Cloud) -> None:
     tend(cloud)
     release(cloud)
     cloud.ssm(FURTHER).delete_parameters(Names=[RECORD.replace(B, C), f"/strongref/exports/{name('A')}"])
-    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud)
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud.store)
     janitor, found = Janitor(ports, EU, ACCOUNT, tends_abroad=True), list[FindingType]()
     after: Checkpoint = ("", "")
     for _ in range(3):
@@ -363,7 +363,7 @@ def test_a_stack_is_asked_about_once_for_all_places(cloud: Cloud, monkeypatch: p
 def test_a_run_goes_on_where_the_one_before_it_stopped(cloud: Cloud) -> None:
     deploy(cloud, {"A": "a"}, B, C, Hold=HOLD)
     cloud.deploy("api", EU, {"Exports": exports({"A": "a"}, Account=B, Region="eu-central-1")})
-    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud)
+    ports = Ports(cloud.stores, cloud, Patience(30, 2, lambda: 0.5), cloud.token, cloud.lag, abroad=cloud.store)
     janitor = Janitor(ports, EU, ACCOUNT, tends_abroad=True)
     marks = [each.mark for each in janitor.tend(cloud.clock, only_abroad=True)]
     assert marks == sorted(marks)

@@ -112,7 +112,7 @@ class Cloud(CloudFormation):
     def send(self, request: ResourceRequest) -> Response:
         patience = Patience(35 if request.type == IMPORT else 120, 2, lambda: 0.5)
         ports = Ports(self.stores, self, patience, self.token, self.lag, self.notices.append)
-        ports = replace(ports, sees_installations=self.sees_installations, abroad=self)
+        ports = replace(ports, sees_installations=self.sees_installations, abroad=self.store)
         return carry_out(self.event(request), ports, self.clock)
 
     def event(self, request: ResourceRequest) -> Event:

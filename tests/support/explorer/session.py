@@ -211,7 +211,7 @@ class Session:
 
     def ports(self) -> Ports:
         ports = Ports(self.stores, self, _Pausing(self), self.token, ReadLag(self.lag))  # type: ignore[arg-type]
-        return replace(ports, abroad=self.abroad(OTHER, THIRD))
+        return replace(ports, abroad=self.abroad(OTHER, THIRD).store)
 
     def abroad(self, *listed: str) -> Accounts:
         """The stores of other accounts, whose roles it assumes."""

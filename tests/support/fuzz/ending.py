@@ -11,7 +11,7 @@ from strongref.contract.names import SHARED, ExportScope
 from strongref.contract.record import Record
 from strongref.contract.values import ParameterType
 from strongref.protocol.janitor import Janitor
-from strongref.protocol.ports import NoneAbroad, Ports
+from strongref.protocol.ports import Ports, none_abroad
 from strongref.protocol.time import Patience
 from tests.support.builders import ACCOUNT
 from tests.support.cloud import Cloud
@@ -99,10 +99,10 @@ def _tend(history: History, *, only_abroad: bool = False) -> None:
     clock.slept.append((cloud.now() - EPOCH).total_seconds())
     clock.on_sleep = lambda _slept: history.wait(clock.slept[-1])  # or no read ever shows a fence that lags
     own, patience = Lookups(cloud, ACCOUNT), Patience(60, 2, lambda: 0.5)
-    ports = Ports(partial(Cloud.stores, cloud), own, patience, cloud.token, cloud.lag, abroad=cloud)
+    ports = Ports(partial(Cloud.stores, cloud), own, patience, cloud.token, cloud.lag, abroad=cloud.store)
     for account in () if only_abroad else sorted({*ACCOUNTS.values()}):
         stores = partial(_stores_of, cloud, account)
-        there = replace(ports, stores=stores, stacks=Lookups(cloud, account), abroad=NoneAbroad())
+        there = replace(ports, stores=stores, stacks=Lookups(cloud, account), abroad=none_abroad)
         for region in REGIONS:
             list(Janitor(there, region, account).tend(clock))
     for region in REGIONS:

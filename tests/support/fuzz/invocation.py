@@ -172,7 +172,7 @@ class Invocation:
         creates_import = self.event.resource_type == IMPORT and self.event.request_type is RequestType.CREATE
         waits = PATIENCE_TO_CREATE_AN_IMPORT if creates_import else PATIENCE
         patience = Patience(waits.under(self.cloud.lag), PAUSE, self.cloud.past.lateness.random.random)
-        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad())
+        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad().store)
         return carry_out(self.event, ports, self)
 
     def work(self) -> None:

@@ -56,7 +56,7 @@ class Laptop(Invocation):
 
     def work(self) -> None:
         patience = Patience(60, 2, lambda: 0.5)
-        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad())
+        ports = Ports(self.stores, self, patience, self.cloud.token, self.cloud.lag, abroad=self.abroad().store)
         self.answered()  # It has asked who it is.
         janitor = Janitor(ports, self.region, self.account, tends_abroad=self.only_abroad)
         with suppress(StrongRefError):

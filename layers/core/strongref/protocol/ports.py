@@ -201,18 +201,13 @@ OnWait: TypeAlias = "Callable[[ExportScope, Fence, float], object]"
 """Is called before each pause in which a change waits for another holder's fence, for at most so many seconds."""
 
 
-class Abroad(Protocol):
-    """The Parameter Stores of other accounts."""
-
-    def store(self, site: Site, clock: Clock) -> Store:
-        """That of a site; raises `StoreError` if its account does not let this one in."""
+Abroad: TypeAlias = "Callable[[Site, Clock], Store]"
+"""Returns the Parameter Store of a site in another account; raises `StoreError` if that does not let this one in."""
 
 
-class NoneAbroad:
-    """Other accounts, to none of which an installation may write."""
-
-    def store(self, site: Site, _clock: Clock) -> Store:
-        raise AccountNotListedError("AssumeRole", ACCESS_DENIED, "Account", site.region, account=site.account)
+def none_abroad(site: Site, _clock: Clock) -> Store:
+    """`Abroad` of an installation that may write to no other account."""
+    raise AccountNotListedError("AssumeRole", ACCESS_DENIED, "Account", site.region, account=site.account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +226,10 @@ class Ports:
     sees_installations: bool = False  # whether stores have what installations make; else, there are everywhere some
     # takes what the response need not wait for; it may never be done
     later: Callable[[Callable[[], object]], object] = lambda work: work()
-    abroad: Abroad = field(default_factory=NoneAbroad)  # the stores of other accounts
+    abroad: Abroad = none_abroad
 
     def at(self, site: Site, clock: Clock) -> Store:
         """The Parameter Store of a site; raises `StoreError` if its account does not let this one in."""
         if not site.account:
             return self.stores(site.region, clock)
-        return self.abroad.store(site, clock)
+        return self.abroad(site, clock)

@@ -115,7 +115,7 @@ class _Process:
             return None
         from strongref.aws.accounts import Accounts  # noqa: PLC0415 (not needed without other accounts)
 
-        return Accounts(listed, account, session, region, self.clients, self.limiter, side_by_side)
+        return Accounts(listed, account, session, region, self.clients, self.limiter, side_by_side).store
 
     def stacks(self, account: str, clock: Clock) -> CloudFormationStacks:
         from strongref.aws.cloudformation import CloudFormationStacks  # noqa: PLC0415 (loaded with the first event)
