@@ -51,6 +51,10 @@ class StrongRefError(Exception):
         return filled(self.sentence, self)
 
 
+class RejectedError(StrongRefError):
+    counted = ErrorMetric.REJECTED
+
+
 class PartialCreateError(StrongRefError):
     """A Create that failed after it had begun to write: its Delete must find what it left."""
 
@@ -96,10 +100,9 @@ _VERBS = ("must ", "is ", "are ", "has ", "holds ")
 """A problem that begins with one of these continues the sentence that the property's name begins."""
 
 
-class BadRequestError(StrongRefError):
+class BadRequestError(RejectedError):
     """An event or a property that cannot be understood. Nothing was read or written for it."""
 
-    counted = ErrorMetric.REJECTED
     prop: str
     problem: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StoreError, StrongRefError
+from strongref.errors import ErrorMetric, RejectedError, StoreError, StrongRefError
 from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
 
@@ -85,8 +85,7 @@ class RecordLeftError(StrongRefError):
     sentence = "Nothing was changed where the record cannot be read, since the update had not begun to. {why}"
 
 
-class OutOfReachError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class OutOfReachError(RejectedError):
     stack: str  # the producer's name
     home: str  # and its region
     why: StoreError  # says where
@@ -111,10 +110,9 @@ class PassedOverError(StrongRefError):
     )
 
 
-class ForeignParameterError(StrongRefError):
+class ForeignParameterError(RejectedError):
     """Parameters of others exist where values are to be written. Raised before anything is written."""
 
-    counted = ErrorMetric.REJECTED
     # the parameters' names, and the ARN of the stack that each belongs to, if it says so
     foreign: Mapping[str, str | None]
 
@@ -146,8 +144,7 @@ class ConflictingExportError(KeysError):
     )
 
 
-class ChangingError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class ChangingError(RejectedError):
     producer: str
     by: str
     sentence = "The exports of {producer} are being changed right now (by {by:500}). Deploy again in a moment."
@@ -161,18 +158,16 @@ class UnsettledError(KeysError):
     )
 
 
-class NoSuchProducerError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class NoSuchProducerError(RejectedError):
     producer: str
     sentence = (
         "Nothing to import: {producer} does not exist. Check From (Stack, Region, Account), or deploy that stack first."
     )
 
 
-class NothingExportedError(StrongRefError):
+class NothingExportedError(RejectedError):
     """The stack to import from exists, or cannot be asked about, but exports nothing to this consumer."""
 
-    counted = ErrorMetric.REJECTED
     producer: str  # whom it was asked of
     consumer: str | None  # for whom; None for the shared exports
     region: str
@@ -196,10 +191,9 @@ class NothingExportedError(StrongRefError):
         return f"Nothing to import: {self.producer} {exists} exports nothing {whom} in {self.region}. {hint}"
 
 
-class NoSuchExportError(StrongRefError):
+class NoSuchExportError(RejectedError):
     """The producer exports to this consumer, but not under these names."""
 
-    counted = ErrorMetric.REJECTED
     missing: Mapping[str, Sequence[str]]  # each name, and the closest ones that there are
     producer: str  # of whom it was asked
     there: Sequence[str]  # what it does export
@@ -224,10 +218,9 @@ class NoSuchExportError(StrongRefError):
         return f"It exports {cut(some(self.elsewhere, 5), 100)} to {to}: import that {correction} Shared: true."
 
 
-class NoProducerError(StrongRefError):
+class NoProducerError(RejectedError):
     """An Import without `From` names what no stack of its account exports to its consumer."""
 
-    counted = ErrorMetric.REJECTED
     missing: Sequence[str]
     consumer: str
     region: str
@@ -237,8 +230,7 @@ class NoProducerError(StrongRefError):
     )
 
 
-class SeveralProducersError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class SeveralProducersError(RejectedError):
     name: str
     consumer: str
     producers: Sequence[str]
@@ -248,8 +240,7 @@ class SeveralProducersError(StrongRefError):
     )
 
 
-class HoldPendingError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class HoldPendingError(RejectedError):
     export: str
     producer: str
     status: str  # of the producer's stack
@@ -259,8 +250,7 @@ class HoldPendingError(StrongRefError):
     )
 
 
-class ProducerLeavingError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class ProducerLeavingError(RejectedError):
     producer: str
     export: str
     deleted: bool  # the whole stack is
@@ -270,8 +260,7 @@ class ProducerLeavingError(StrongRefError):
         return f"{self.export} cannot be held: {self.producer} {why}. Nothing was claimed."
 
 
-class HoldMissingError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class HoldMissingError(RejectedError):
     export: str
     producer: str
     sentence = (

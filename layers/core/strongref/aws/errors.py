@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, ServiceError, StrongRefError
+from strongref.errors import RejectedError, ServiceError, StrongRefError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class UnsupportedError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class UnsupportedError(RejectedError):
     type_name: str  # as in `AWS::S3::Bucket`
     action: str  # `GetResource` or `ListResources`
     region: str | None = None  # where it was asked; None leaves it out of the text
@@ -24,8 +23,7 @@ class UnsupportedError(StrongRefError):
         return f"{self.type_name} does not support {self.action} of Cloud Control{where}. {way_out}"
 
 
-class NoSuchResourceError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class NoSuchResourceError(RejectedError):
     type_name: str  # as in `AWS::S3::Bucket`
     wanted: str  # what was looked up, as in `physical ID web`
     region: str

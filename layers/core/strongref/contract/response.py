@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import RejectedError
 from strongref.text import REASON_LIMIT, cut, some
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ class Response:
     reason: str = ""  # an optional notice, shown in the stack's events
 
 
-class ResponseTooLargeError(StrongRefError):
-    counted = ErrorMetric.REJECTED
+class ResponseTooLargeError(RejectedError):
     size: int
     names: list[str]  # the attributes without which the rest fits, largest first
     alone: Collection[str] = ()  # those of them that do not fit into any response

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import RejectedError, StrongRefError
 from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
 
 if TYPE_CHECKING:
@@ -18,10 +18,9 @@ _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""
 
 
-class RejectedLookupError(StrongRefError):
+class RejectedLookupError(RejectedError):
     """A lookup that cannot succeed as it was requested."""
 
-    counted = ErrorMetric.REJECTED
     type_name: str  # as in `AWS::S3::Bucket`
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from strongref.errors import ErrorMetric, StrongRefError
+from strongref.errors import RejectedError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some
 
 if TYPE_CHECKING:
@@ -20,10 +20,8 @@ _SHOWN = 200
 """Characters of a path or a name in a text."""
 
 
-class MacroError(StrongRefError):
+class MacroError(RejectedError):
     """The root of errors about templates that the macro cannot transform."""
-
-    counted = ErrorMetric.REJECTED
 
 
 class TemplateError(MacroError):
