@@ -88,7 +88,6 @@ class Arn:
 
     @property
     def has_account_id(self) -> bool:
-        """Whether the account is an account ID: twelve digits."""
         return _ACCOUNT_ID.fullmatch(self.account) is not None
 
     def is_in_account_other_than(self, account: str) -> bool:

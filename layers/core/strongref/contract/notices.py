@@ -60,7 +60,6 @@ class Notice:
 
     @property
     def body(self) -> str:
-        """The detail as it is sent."""
         return _encoded(self.detail)
 
 

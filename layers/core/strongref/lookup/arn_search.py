@@ -110,7 +110,6 @@ class ArnSearch:
             self.limit_reads(sum(name not in resource.properties for resource in resources))
 
     def limit_reads(self, reads: int) -> None:
-        """Raise `TooManyError` if these are more reads than one lookup makes."""
         if reads > MAX_READS:
             raise TooManyError(self.resource_type.type_name, self.description, reads, MAX_READS)
 

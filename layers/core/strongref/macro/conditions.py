@@ -22,7 +22,6 @@ class When:
     holds: frozenset[tuple[str, bool]] = frozenset()  # names of conditions, each with the value that it must have
 
     def also(self, condition: str, *, true: bool = True) -> When:
-        """These conditions and one more."""
         return When(self.holds | {(condition, true)})
 
     def covers(self, other: When) -> bool:

@@ -276,7 +276,6 @@ class HoldKeeper:
         return in_progress
 
     def _change(self, found: StackInfo | None, holds: Mapping[str, str]) -> None:
-        """Update the hold stack, or create it if there is none."""
         self._count_try()
         has_waited = self._since is not None and self._seconds_since(self._since) > self.ports.lag.after_writing
         if has_waited and self.is_given_up():

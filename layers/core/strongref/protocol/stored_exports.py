@@ -92,7 +92,6 @@ class StoredExports:
 
     @property
     def recorded(self) -> Mapping[Key, Value]:
-        """What this Export's own record holds."""
         return self.own.values if self.own else {}
 
     @property

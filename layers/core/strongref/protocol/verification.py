@@ -184,7 +184,6 @@ def is_in_progress(event: Event, resource: ResourceInfo | None) -> bool:
 
 
 def is_in_use(stacks: Stacks, stack: str, logical_id: str, physical_id: str) -> bool:
-    """Whether a resource has that physical ID now, and is not being deleted."""
     resource = stacks.resource(stack, logical_id)
     return resource is not None and resource.physical_id == physical_id and not resource.being_deleted
 
@@ -214,7 +213,6 @@ def is_given_up(event: Event, stacks: Stacks) -> bool:
 
 
 def removes_resources(stack: StackInfo | None) -> bool:
-    """Whether a stack is in a phase in which it deletes resources."""
     return stack is not None and (
         stack.cleaning_up or stack.being_deleted or stack.status.endswith("ROLLBACK_IN_PROGRESS")
     )
