@@ -195,6 +195,24 @@ def _republish(commands: Commands) -> None:
     add_options(republish, add_dry_run, add_yes, add_regions, add_output, run="doctor.republishing:republish_exports")
 
 
+def _selftest(commands: Commands) -> None:
+    selftest = add_command(
+        commands,
+        "selftest",
+        "prove on real stacks that everything works in this account",
+        epilog="Give the producers' region first, then the consumers'. It removes everything that it has created.",
+    )
+    repeatable(selftest, "--region", "the region; twice for references between two", metavar="REGION")
+    add_profile(selftest)
+    repeatable(selftest, "--only", "only this check", metavar="CHECK")
+    what = selftest.add_mutually_exclusive_group()
+    add_flag(what, "--quick", "only what takes 8 minutes")
+    add_flag(what, "--policy", "only print the permissions that it needs")
+    clean = "only remove what a run has left, or all runs"
+    what.add_argument("--clean", metavar="RUN", nargs="?", const="", help=clean)
+    add_options(selftest, add_yes, add_output, run="selftest.command:selftest")
+
+
 def _lookup(commands: Commands) -> None:
     lookup = add_command(
         commands,
@@ -342,6 +360,6 @@ def _completion(commands: Commands) -> None:
 
 _COMMANDS = (
     _install, _trust, _list, _who, _graph, _order, _check, _doctor, _release, _forget, _republish,
-    _lookup, _objects, _resolve, _refs, _transform, _completion,
+    _selftest, _lookup, _objects, _resolve, _refs, _transform, _completion,
 )  # fmt: skip
 """In the order in which the help lists them."""

@@ -1,0 +1,1 @@
+"""`strongref selftest`: proves in somebody's own account what everything else here only believes about AWS."""

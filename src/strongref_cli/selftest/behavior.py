@@ -1,0 +1,252 @@
+"""What strongref promises, tried on real stacks. Each check has stacks of its own, so all can run side by side."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from strongref.aws.clients import Clients
+from strongref.contract.fence import Fence
+from strongref.contract.values import ParameterType
+from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.selftest.lab import UnexpectedError
+from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene, export, imported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GONE = ""
+MANY = 40
+ROUNDS = 10
+
+
+class Check(NamedTuple):
+    """One promise.
+
+    Attributes:
+        name: as for `--only`, and a part of the names of its stacks.
+        says: what must hold.
+        run: tries it; returns what was seen, or raises `UnexpectedError`.
+        quick: whether `--quick` has it.
+    """
+
+    name: str
+    says: str
+    run: Callable[[Scene], str]
+    quick: bool = True
+
+
+def _import(at: Scene) -> str:
+    at.publish({"A": "a1"}).expect(CREATED)
+    ended = at.consume("A").expect(CREATED)
+    if ended.outputs != {"Value0": "a1"}:
+        raise UnexpectedError("the stack's output is not the exported value")
+    at.is_there("A", "a1", at.consumer)
+    return "imported and claimed"
+
+
+def _refusal(at: Scene) -> str:
+    _import(at)
+    ended = at.publish({"A": "a2"}).expect(REFUSED, at.consumer)
+    at.is_there("A", "a1", at.consumer)
+    at.publish({"A": "a1", "B": "b1"}).expect(UPDATED)
+    return ended.why
+
+
+def _make_before_break(at: Scene) -> str:
+    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
+    at.consume("A").expect(CREATED)
+    at.consume("B").expect(UPDATED)
+    at.publish({"A": "a2", "B": "b1"}).expect(UPDATED)
+    ended = at.publish({"A": "a2", "B": "b2"}).expect(REFUSED, at.consumer)
+    at.is_there("B", "b1", at.consumer)
+    return ended.why
+
+
+def _hold(at: Scene) -> str:
+    name, ref = f"{at.producer}-held", {"Thing": NOTHING}
+    exports = export({"A": {"Ref": "Thing"}}, at.consumer, at.lab.regions[1], Hold=name)
+    outputs = {"Hold": {"Value": {"Fn::GetAtt": ["Exports", "Hold"]}, "Export": {"Name": name}}}
+    at.produce({**ref, "Exports": exports}, outputs).expect(CREATED)
+    at.consume("A").expect(CREATED)
+    refused = at.produce({}).expect(REFUSED)
+    deletion = at.delete_producer()
+    if not deletion.status or "in use" not in deletion.why:
+        raise UnexpectedError(f"the deletion: {deletion}")
+    if len(at.claims("A")) != 1:
+        raise UnexpectedError("A is no longer claimed")
+    at.delete_consumer().expect(GONE)
+    at.delete_producer().expect(GONE)
+    return f"removal: {refused.why}; deletion: {deletion.why}"
+
+
+def _propagate(at: Scene) -> str:
+    at.publish({"A": "a1"}, OnChange="propagate").expect(CREATED)
+    at.consume("A").expect(CREATED)
+    at.publish({"A": "a2"}, OnChange="propagate").expect(UPDATED)
+    at.is_there("A", "a2", at.consumer)
+    at.publish({"B": "b1"}, OnChange="propagate").expect(REFUSED, at.consumer)
+    return "changed, and still claimed"
+
+
+def _cleanup(at: Scene) -> str:
+    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
+    at.consume("A").expect(CREATED)
+    at.delete_consumer().expect(GONE)
+    at.is_gone("A")
+    at.is_gone("B")
+    return "all that was exported to it is gone"
+
+
+def _import_rollback(at: Scene) -> str:
+    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
+    at.consume("A").expect(CREATED)
+    fails = imported(at.producer, at.lab.regions[0], "Missing") | {"DependsOn": "Imports"}
+    ended = at.consume("B", more={"Fails": fails}).expect(REFUSED, "Missing")
+    at.is_there("A", "a1", at.consumer)
+    at.is_there("B", "b1")
+    return ended.why
+
+
+def _failed_create(at: Scene) -> str:
+    at.publish({"A": "a1"}).expect(CREATED)
+    fails = imported(at.producer, at.lab.regions[0], "Missing") | {"DependsOn": "Imports"}
+    ended = at.consume("A", more={"Fails": fails}).expect("ROLLBACK_COMPLETE", "Missing")
+    # CloudFormation deletes what it has created: the stack's prefix with it.
+    if at.claims("A"):
+        raise UnexpectedError("A is still claimed")
+    return ended.why
+
+
+def _kinds(at: Scene) -> str:
+    values = {"List": ["x", "y"], "Secret": uuid4().hex, "Net": {"Vpc": {"Id": "vpc-1"}}}
+    at.publish(values, SecureKeys=["Secret"]).expect(CREATED)
+    ended = at.consume("List[]", "Net.Vpc.Id").expect(CREATED)
+    if sorted(ended.outputs.values()) != ["vpc-1", "x,y"]:
+        raise UnexpectedError("a list or a nested key is not what was exported")
+    types = {key: (at.stored(key) or {}).get("Type") for key in ("List", "Secret", "Net/Vpc/Id")}
+    wanted = {"List": ParameterType.STRING_LIST, "Secret": ParameterType.SECURE, "Net/Vpc/Id": ParameterType.STRING}
+    if types != wanted:
+        raise UnexpectedError(f"the parameters' types are {types}")
+    return ", ".join(f"{key}: {kind}" for key, kind in types.items())
+
+
+def _macro(at: Scene) -> str:
+    exports = {"Region": at.lab.regions[1], "Consumer": at.consumer, "Values": {"A": {"Ref": "Thing"}}}
+    template: dict[str, Any] = {"Transform": "StrongRef", "Resources": {"Thing": {**NOTHING, "Exports": exports}}}
+    at.lab.deploy(at.lab.regions[0], at.producer, template).expect(CREATED)
+    reference = {"From": {"Stack": at.producer, "Region": at.lab.regions[0], "Name": "A"}}
+    web = {"Transform": "StrongRef", "Resources": {"Nothing": NOTHING}, "Outputs": {"A": {"ValueRef": reference}}}
+    ended = at.lab.deploy(at.lab.regions[1], at.consumer, web).expect(CREATED)
+    stored = at.stored("A")
+    if not stored or ended.outputs.get("A") != stored["Value"] or len(at.claims("A")) != 1:
+        raise UnexpectedError("the reference is not what was exported, or is not claimed")
+    return "exported, imported and claimed"
+
+
+def _many(at: Scene) -> str:
+    values = {f"K{number}": f"v{number}" for number in range(MANY)}
+    at.publish(values).expect(CREATED)
+    at.consume(*values).expect(CREATED)
+    ended = at.publish({**values, "K39": "changed"}).expect(REFUSED, at.consumer)
+    at.is_there("K39", "v39", at.consumer)
+    return ended.why
+
+
+def _direct(at: Scene) -> str:
+    _import(at)
+    stacks = at.lab.stacks(at.lab.regions[0])
+    resource, stack = stacks.resource(at.producer, "Exports"), stacks.stack(at.producer)
+    function = stacks.resource(DEFAULT_STACK, "Exporter")
+    if not (resource and stack and function):
+        raise UnexpectedError(f"the stack {DEFAULT_STACK} has no function Exporter")
+    event = {
+        "RequestType": "Delete",
+        "StackId": stack["StackId"],
+        "RequestId": uuid4().hex,
+        "LogicalResourceId": "Exports",
+        "PhysicalResourceId": resource.get("PhysicalResourceId", ""),
+        "ResourceType": "Custom::CrossRegionExport",
+        "ResponseURL": "https://selftest.invalid/",  # RFC 6761: nobody has that name
+        "ResourceProperties": {"ServiceToken": "x", "Region": at.lab.regions[1], "Values": {}},
+    }
+    request = {"FunctionName": function.get("PhysicalResourceId", ""), "Payload": json.dumps(event)}
+    answer = at.lab.call(Clients.functions, "Invoke", at.lab.regions[0], **request)
+    at.is_there("A", "a1", at.consumer)
+    return f"it deleted nothing{', and failed' if 'FunctionError' in answer else ''}"
+
+
+def _race(at: Scene) -> str:
+    """Two stacks at once: whoever succeeds agrees with the other."""
+    at.publish({"A": "a0"}).expect(CREATED)
+    seen = dict.fromkeys(("the import first", "the change first", "the change alone", "neither"), 0)
+    value = "a0"
+    for number in range(1, ROUNDS + 1):
+        with ThreadPoolExecutor(2) as pool:
+            changing = pool.submit(at.publish, {"A": f"a{number}"})
+            importing = pool.submit(at.consume, "A")
+        changed, importer = changing.result(), importing.result()
+        value = f"a{number}" if changed.status == UPDATED else value
+        came = importer.status == CREATED
+        if came and importer.outputs["Value0"] != value:
+            raise UnexpectedError(f"in round {number} both succeeded, and the import returned what had been changed")
+        if came:
+            at.is_there("A", value, at.consumer)
+        if changed.status == UPDATED:
+            seen["the change first" if came else "the change alone"] += 1
+        else:
+            seen["the import first" if came else "neither"] += 1
+        at.delete_consumer().expect(GONE)
+        if at.stored("A") is None:  # It went with its consumer, and comes back with the next value.
+            value = f"b{number}"
+            at.publish({"A": value}).expect(UPDATED)
+    return ", ".join(f"{what}: {times}" for what, times in seen.items() if times)
+
+
+def _continuation(at: Scene) -> str:
+    """Somebody else's fence outlasts an invocation of the importer, which has itself invoked again."""
+    at.publish({"A": "a1"}).expect(CREATED)
+    stacks = at.lab.stacks(at.lab.regions[1])
+    function = stacks.resource(DEFAULT_STACK, "Importer")
+    name = function.get("PhysicalResourceId", "") if function else ""
+    limit = at.lab.call(Clients.functions, "GetFunctionConfiguration", at.lab.regions[1], FunctionName=name)["Timeout"]
+    clock, fence = at.lab.session.clock, f"{at.scope.path('fences')}/{at.lab.name}"
+    with ThreadPoolExecutor(1) as pool:
+        until = clock.now() + timedelta(seconds=limit)
+        importing = None
+        try:
+            while clock.now() < until:
+                text = Fence("strongref selftest", clock.now() + timedelta(minutes=2), lifetime=timedelta(minutes=2))
+                request = {"Name": fence, "Value": text.encode(), "Type": "String", "Overwrite": True}
+                at.lab.call(Clients.ssm, "PutParameter", at.lab.regions[1], **request)
+                importing = importing or pool.submit(at.consume, "A")
+                at.lab.sleep(min(20, limit / 4))
+            if importing and importing.done():
+                raise UnexpectedError(f"it did not wait: {importing.result()}")
+        finally:
+            at.lab.call(Clients.ssm, "DeleteParameters", at.lab.regions[1], Names=[fence])
+    if importing:
+        importing.result().expect(CREATED)
+    at.is_there("A", "a1", at.consumer)
+    return f"it went on after {limit} seconds"
+
+
+CHECKS = (
+    Check("import", "a stack imports what another one exports, and claims it", _import),
+    Check("refusal", "a change of what is imported is refused, rolls back, and names the importer", _refusal),
+    Check("make-before-break", "an import of something else claims that first, then releases", _make_before_break),
+    Check("hold", "an export is not removed together with its resource, nor its stack deleted", _hold),
+    Check("propagate", "with OnChange: propagate a value changes, and stays claimed", _propagate, quick=False),
+    Check("cleanup", "a consumer that is deleted takes along what was exported to it", _cleanup),
+    Check("import-rollback", "an update that fails later leaves the claims of before", _import_rollback),
+    Check("failed-create", "a creation that fails leaves no claim", _failed_create),
+    Check("kinds", "a list, a secure value and a nested key arrive as what they are", _kinds, quick=False),
+    Check("macro", "the macro's Exports and references work", _macro),
+    Check("many", f"{MANY} values are imported and protected, whatever is throttled", _many, quick=False),
+    Check("direct", "an event that CloudFormation did not send changes nothing", _direct),
+    Check("race", f"of a change and an import at once, {ROUNDS} times, both never succeed on different values", _race),
+    Check("continuation", "a function whose time is up goes on in another invocation", _continuation, quick=False),
+)

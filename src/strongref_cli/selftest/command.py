@@ -1,0 +1,211 @@
+"""`strongref selftest`: says what it will make, asks, tries every check on real stacks, and takes everything away."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strongref import __version__
+from strongref.errors import StrongRefError
+from strongref.text import some
+from strongref_cli.install.installed import installed_in
+from strongref_cli.selftest.behavior import CHECKS, Check
+from strongref_cli.selftest.lab import PREFIX, Lab, is_run, runs
+from strongref_cli.selftest.scene import Scene
+from strongref_cli.terminal import FAILED
+from strongref_cli.terminal.output import Result, TextTable, ask, ask_about, count, progress, put_out, show
+from strongref_toolkit.errors import UsageError
+from strongref_toolkit.messages import tell
+from strongref_toolkit.session import chosen_regions
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from strongref_toolkit.session import ToolSession
+
+_AT_ONCE = 8
+"""Checks side by side: 16 stacks at most."""
+_MINUTES, _QUICK_MINUTES = 25, 8
+
+POLICY = {
+    "Stacks": (
+        ["cloudformation:CreateStack", "cloudformation:UpdateStack", "cloudformation:DeleteStack"],
+        f"arn:*:cloudformation:*:*:stack/{PREFIX}*",
+    ),
+    "Macro": (["cloudformation:CreateStack"], "arn:*:cloudformation:*:*:transform/StrongRef"),
+    "Looks": (
+        [
+            *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
+            *("cloudformation:DescribeStackResource", "cloudformation:ListStacks", "cloudformation:ListExports"),
+            *("ssm:DescribeParameters",),
+        ],
+        "*",
+    ),
+    "Functions": (
+        ["lambda:InvokeFunction", "lambda:GetFunctionConfiguration"],
+        "arn:*:lambda:*:*:function:strongref-*",
+    ),
+    "Parameters": (
+        ["ssm:GetParameters", "ssm:ListTagsForResource", "ssm:PutParameter", "ssm:DeleteParameters"],
+        f"arn:*:ssm:*:*:parameter/*{PREFIX}*",
+    ),
+}
+"""The least permissions, by statement: actions, and what they are for."""
+
+
+class Tried(NamedTuple):
+    """One check, tried."""
+
+    check: Check
+    passed: bool
+    seen: str  # what was seen, with CloudFormation's own words
+    seconds: float
+
+
+def selftest(args: argparse.Namespace, session: ToolSession) -> int:
+    if args.policy:
+        statements = [
+            {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource}
+            for sid, (actions, resource) in POLICY.items()
+        ]
+        put_out(f"{json.dumps({'Version': '2012-10-17', 'Statement': statements}, indent=2)}\n".encode())
+        return 0
+    regions = chosen_regions(session, args.region, everywhere=False)
+    if len(regions) > 2:  # noqa: PLR2004
+        raise UsageError(f"--region must be given once or twice, got {some(regions, 5)}")
+    if args.clean is not None:
+        return _clean(args, session, regions)
+    checks = _chosen(args.only, quick=args.quick)
+    _check_installed(session, regions)
+    lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions)
+    ask_about(_plan(checks, lab, quick=args.quick), args, f"Run {count(len(checks), 'check')}?")
+    tried, left = _run(checks, lab)
+    show(_report(tried, left), args)
+    return FAILED if left or not all(each.passed for each in tried) else 0
+
+
+def _lab(session: ToolSession, name: str, regions: Sequence[str]) -> Lab:
+    return Lab(session, name, (regions[0], regions[-1]), session.accounts(regions[0], None).own)
+
+
+def _chosen(only: Sequence[str], *, quick: bool) -> list[Check]:
+    names = {each.name for each in CHECKS}
+    if unknown := [each for each in only if each not in names]:
+        raise UsageError(f"--only {unknown[0]} names no check. There are {', '.join(sorted(names))}")
+    return [each for each in CHECKS if (each.name in only if only else each.quick or not quick)]
+
+
+def _check_installed(session: ToolSession, regions: Sequence[str]) -> None:
+    """Raises `UsageError`: a region has no installation, or another version's."""
+    for region in regions:
+        found = installed_in(session, region)
+        version = found.stack.version if found.stack else None
+        if version != __version__:
+            there = f"strongref {version}" if version else "no strongref"
+            raise UsageError(
+                f"{region} has {there}, and the command is {__version__}. Run strongref install --region {region} first"
+            )
+
+
+def _plan(checks: Sequence[Check], lab: Lab, *, quick: bool) -> Result:
+    minutes = _QUICK_MINUTES if quick else _MINUTES
+    where = " and ".join(dict.fromkeys(lab.regions))
+    notes = [
+        f"In {where}, it creates {count(2 * len(checks), 'stack')} named {lab.name}-*, and deletes them.",
+        f"It takes up to {minutes} minutes and costs a few cents. strongref selftest --policy prints what it needs.",
+    ]
+    rows = [(each.name, each.says) for each in checks]
+    return Result(
+        [TextTable(("CHECK", "WHAT MUST HOLD"), rows, notes=notes)], {"checks": [each.name for each in checks]}
+    )
+
+
+def _run(checks: Sequence[Check], lab: Lab) -> tuple[list[Tried], list[str]]:
+    """Try the checks side by side, then remove everything. After ctrl-C, it is removed as well."""
+    tried: dict[str, Tried] = {}
+    with progress("Testing") as step:
+        try:
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                try:
+                    for done in as_completed([pool.submit(_try, each, lab) for each in checks]):
+                        tried[done.result().check.name] = done.result()
+                        step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
+                except BaseException:
+                    lab.stop.set()
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    raise
+        finally:
+            left = _remove(lab, step)
+    return [tried[each.name] for each in checks], left
+
+
+def _try(check: Check, lab: Lab) -> Tried:
+    scene, began = Scene(lab, check.name), time.monotonic()
+    try:
+        passed, seen = True, check.run(scene)
+    except StrongRefError as error:
+        passed, seen = False, str(error)
+    seconds = time.monotonic() - began
+    with suppress(StrongRefError):  # What is left is removed at the end.
+        scene.delete_consumer()
+        scene.delete_producer()
+    return Tried(check, passed, seen, seconds)
+
+
+def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
+    """What could not be removed."""
+    try:
+        return lab.clean(step)
+    except BaseException:
+        regions = " ".join(f"--region {each}" for each in dict.fromkeys(lab.regions))
+        tell("note", f"Not everything was removed: strongref selftest {regions} --clean {lab.name}")
+        raise
+
+
+def _report(tried: Sequence[Tried], left: Sequence[str]) -> Result:
+    rows = [
+        (each.check.name, "PASS" if each.passed else "FAIL", f"{each.seconds:.0f} s", _anonymous(each.seen))
+        for each in tried
+    ]
+    notes = [f"Not removed: {each}" for each in left]
+    document: dict[str, Any] = {
+        "strongref": __version__,
+        "behavior": [
+            {
+                "check": each.check.name,
+                "passed": each.passed,
+                "seconds": round(each.seconds, 1),
+                "seen": _anonymous(each.seen),
+            }
+            for each in tried
+        ],
+        "left": list(left),
+    }
+    return Result([TextTable(("CHECK", "RESULT", "TIME", "SEEN"), rows, notes=notes)], document)
+
+
+def _anonymous(text: str) -> str:
+    """A text for an issue: without account IDs."""
+    return re.sub(r"(?<!\d)\d{12}(?!\d)", "ACCOUNT", text)
+
+
+def _clean(args: argparse.Namespace, session: ToolSession, regions: Sequence[str]) -> int:
+    """Remove what runs have left that did not end."""
+    if args.clean and not is_run(args.clean):
+        raise UsageError(f"--clean must be the name of a run, as in {PREFIX}0a1b2c3d, got {args.clean!r}")
+    names = [args.clean] if args.clean else runs(session, tuple(regions))
+    if not names:
+        show(Result([TextTable(notes=["There is nothing to remove."])], {"removed": [], "left": []}), args)
+        return 0
+    ask(f"Remove the stacks and parameters of {some(names, 5)}? If a run is still going on, it fails.", yes=args.yes)
+    with progress("Removing") as step:
+        left = [each for name in names for each in _lab(session, name, regions).clean(step)]
+    notes = [f"Removed {each}." for each in names] if not left else [f"Not removed: {each}" for each in left]
+    show(Result([TextTable(notes=notes)], {"removed": names, "left": left}), args)
+    return FAILED if left else 0

@@ -1,0 +1,111 @@
+"""The two stacks of one check: a producer and a consumer, as users write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from strongref.aws.clients import Clients
+from strongref.contract.names import CLAIM_TAG, ExportScope, Key, Producer
+from strongref_cli.selftest.lab import UnexpectedError
+from strongref_toolkit.errors import AwsCallError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref_cli.selftest.lab import Ended, Lab
+
+    Template = dict[str, Any]
+
+CREATED, UPDATED, REFUSED = "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"
+NOTHING = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
+"""A resource that costs nothing, needs no permission, and has a value of its own."""
+
+
+def export(values: Mapping[str, Any], consumer: str, region: str, **more: Any) -> Template:
+    token = {"Fn::ImportValue": "strongref-exporter"}
+    properties = {"ServiceToken": token, "Region": region, "Consumer": consumer, "Values": values, **more}
+    return {"Type": "Custom::CrossRegionExport", "Properties": properties}
+
+
+def imported(producer: str, region: str, *names: str) -> Template:
+    token = {"Fn::ImportValue": "strongref-importer"}
+    properties = {"ServiceToken": token, "From": {"Stack": producer, "Region": region}, "Names": list(names)}
+    return {"Type": "Custom::CrossRegionImport", "Properties": properties}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A check's stacks `<run>-<check>-network` and `<run>-<check>-web`, each in its region."""
+
+    lab: Lab
+    check: str
+
+    @property
+    def producer(self) -> str:
+        return f"{self.lab.name}-{self.check}-network"
+
+    @property
+    def consumer(self) -> str:
+        return f"{self.lab.name}-{self.check}-web"
+
+    @property
+    def scope(self) -> ExportScope:
+        return ExportScope(self.consumer, Producer(self.lab.account, self.lab.regions[0], self.producer))
+
+    def publish(self, values: Mapping[str, Any], **more: Any) -> Ended:
+        """Deploy the producer with one Export of these values."""
+        return self.produce({"Exports": export(values, self.consumer, self.lab.regions[1], **more)})
+
+    def produce(self, resources: Template, outputs: Template | None = None) -> Ended:
+        template = {"Resources": {"Nothing": NOTHING, **resources}, **({"Outputs": outputs} if outputs else {})}
+        return self.lab.deploy(self.lab.regions[0], self.producer, template)
+
+    def consume(self, *names: str, more: Template | None = None) -> Ended:
+        """Deploy the consumer with one Import of these names, and an output for each; names of lists end with `[]`."""
+        plain = [name.removesuffix("[]") for name in names]
+        resources = {"Imports": imported(self.producer, self.lab.regions[0], *plain), **(more or {})}
+        values = [{"Fn::GetAtt": ["Imports", name]} for name in plain]
+        outputs = {
+            f"Value{at}": {"Value": {"Fn::Join": [",", value]} if name.endswith("[]") else value}
+            for at, (name, value) in enumerate(zip(names, values, strict=True))
+        }
+        return self.lab.deploy(self.lab.regions[1], self.consumer, {"Resources": resources, "Outputs": outputs})
+
+    def delete_producer(self) -> Ended:
+        return self.lab.delete(self.lab.regions[0], self.producer)
+
+    def delete_consumer(self) -> Ended:
+        return self.lab.delete(self.lab.regions[1], self.consumer)
+
+    def stored(self, key: str, *, decrypted: bool = False) -> Mapping[str, Any] | None:
+        """The parameter of a value as SSM shows it, without its value unless it is plain; None if there is none."""
+        name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
+        found = self.lab.call(Clients.ssm, "GetParameters", region, Names=[name], WithDecryption=decrypted)
+        parameters: list[Mapping[str, Any]] = found["Parameters"]
+        return parameters[0] if parameters else None
+
+    def claims(self, key: str) -> list[str]:
+        """The stacks whose claims are on a value; none if it is gone."""
+        name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
+        request = {"ResourceType": "Parameter", "ResourceId": name}
+        try:
+            tags = self.lab.call(Clients.ssm, "ListTagsForResource", region, **request)["TagList"]
+        except AwsCallError as error:
+            if error.code != "InvalidResourceId":
+                raise
+            return []
+        return sorted(each["Value"].split("/")[1] for each in tags if each["Key"].startswith(CLAIM_TAG))
+
+    def is_there(self, key: str, value: str, *claimants: str) -> None:
+        """Raises `UnexpectedError` unless a value is stored, with the claims of exactly these stacks."""
+        found = self.stored(key)
+        if not found or found["Value"] != value:
+            raise UnexpectedError(f"{key} is {'changed' if found else 'gone'}, not what it was exported as")
+        if self.claims(key) != sorted(claimants):
+            raise UnexpectedError(f"{key} is claimed by {self.claims(key) or 'nobody'}, not by {list(claimants)}")
+
+    def is_gone(self, key: str) -> None:
+        """Raises `UnexpectedError` unless a value is gone."""
+        if self.stored(key):
+            raise UnexpectedError(f"{key} is still there")
