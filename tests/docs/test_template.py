@@ -104,11 +104,15 @@ def test_a_crash_raises_an_alarm_and_an_event_that_is_left_to_lambda_does_not(
     assert "LogFormat" not in RESOURCES[name]["Properties"]["LoggingConfig"]
 
 
-def test_the_documented_number_of_alarms_is_that_of_the_template() -> None:
-    alarms = [each for each in RESOURCES.values() if each["Type"] == "AWS::CloudWatch::Alarm"]
-    always = [each for each in alarms if "Condition" not in each]
-    text = (ROOT / "docs/costs-and-limits.md").read_text()
-    assert f"has {len(always)} alarms, with an event bus {len(alarms)}, and" in text
+def test_alarms_are_a_choice_and_one_needs_an_event_bus_as_well() -> None:
+    alarms = {name: each for name, each in RESOURCES.items() if each["Type"] == "AWS::CloudWatch::Alarm"}
+    conditions = {name: each.get("Condition") for name, each in alarms.items()}
+    assert conditions.pop("NoticesDroppedAlarm") == "HasNoticeAlarm"
+    assert set(conditions.values()) == {"HasAlarms"}
+    assert TEMPLATE["Parameters"]["Alarms"]["Default"] == "true"
+    assert TEMPLATE["Conditions"]["HasAlarms"] == {"Fn::Equals": [{"Ref": "Alarms"}, "true"]}
+    both = [{"Condition": "HasAlarms"}, {"Condition": "HasEventBus"}]
+    assert TEMPLATE["Conditions"]["HasNoticeAlarm"] == {"Fn::And": both}
 
 
 def lost_events() -> list[tuple[str, str, str]]:
@@ -127,7 +131,6 @@ def test_an_event_that_reaches_no_function_raises_an_alarm() -> None:
         *(("AWS/Lambda", "AsyncEventsDropped", name) for name in WORKING),
         ("AWS/Events", "FailedInvocations", f"Janitor{event}"),
     ]
-    assert RESOURCES["NoticesDroppedAlarm"]["Condition"] == "HasEventBus"
 
 
 def test_no_resource_that_sam_makes_has_the_name_of_a_parameter() -> None:

@@ -161,7 +161,7 @@ def _function(loader: yaml.CSafeLoader, name: str, node: yaml.Node) -> dict[str,
         argument = loader.construct_mapping(node, deep=True)
     if name == "GetAtt":
         argument = argument.split(".", 1)
-    return {name if name == "Ref" else f"Fn::{name}": argument}
+    return {name if name in ("Ref", "Condition") else f"Fn::{name}": argument}
 
 
 _Loader.add_multi_constructor("!", _function)
