@@ -47,7 +47,7 @@ def serverless_repository(template: str, version: str, url: str) -> str:
     """
     about = {
         "Name": "strongref",
-        "Description": "Strong references between CloudFormation stacks, across regions",
+        "Description": "Strong references between CloudFormation stacks, across regions and accounts",
         "Author": "strongref",
         "SpdxLicenseId": "Apache-2.0",
         "LicenseUrl": "LICENSE",
