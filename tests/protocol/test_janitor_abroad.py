@@ -372,3 +372,4 @@ def test_a_run_goes_on_where_the_one_before_it_stopped(cloud: Cloud) -> None:
     assert len(marks) == len({B, C} | {"api", "the end"})
     first, *_ = janitor.tend(cloud.clock, skip=True, only_abroad=True)
     assert [(each.kind, each.site) for each in first.findings] == [(FindingType.FAILED_CALL, Site("eu-central-1", B))]
+    assert first.values == 0
