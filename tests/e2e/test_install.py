@@ -387,13 +387,13 @@ def test_nobody_deletes_the_functions_by_hand_while_a_stack_found_them_in_a_para
     assert aws.status(APPLICATION, EU) is None
 
 
-def test_the_processor_the_memory_the_concurrency_the_key_and_the_tags_are_those_that_were_given(
+def test_the_processor_the_memory_the_concurrency_the_key_the_tags_and_the_alarms_are_those_that_were_given(
     emulator: Emulator, program: str, tmp_path: Path
 ) -> None:
     installer = user(emulator, "181818181818", program, tmp_path)
     aws = installer.aws
     given = {"Architecture": "x86_64", "MemorySize": "512", "ReservedConcurrency": "7", "KmsKey": "alias/secrets"}
-    given["ParameterTags"] = "team=web,cost-center=7"
+    given |= {"ParameterTags": "team=web,cost-center=7", "Alarms": "false"}
     options = [part for name, value in given.items() for part in ("--parameter", f"{name}={value}")]
     installer.expect(0, "install", *BOTH, *FAST, *options)
     for client in (aws.client("lambda", region) for region in (US, EU)):
@@ -404,6 +404,9 @@ def test_the_processor_the_memory_the_concurrency_the_key_and_the_tags_are_those
             assert found["Architectures"] == ["x86_64"]
             assert found["MemorySize"] == (256 if "Janitor" in name else 512)
             assert client.get_function_concurrency(FunctionName=name)["ReservedConcurrentExecutions"] == 7
+
+    alarms = aws.client("cloudwatch", US)
+    assert alarms.describe_alarms()["MetricAlarms"] == []
 
     secret = export({"Password": "correct-horse", "Host": "dü"}, consumer="web", SecureKeys=["Password"])
     aws.deploy("network", held({"Exports": secret}), EU, "CREATE_COMPLETE")
@@ -429,10 +432,11 @@ def test_the_processor_the_memory_the_concurrency_the_key_and_the_tags_are_those
         named = [each for each in iam.list_role_policies(RoleName=ids[role])["PolicyNames"] if "secure" in each]
         assert sorted(named) == policies
 
-    back = installer.expect(0, "install", *BOTH, "--parameter", "ReservedConcurrency=0")
+    back = installer.expect(0, "install", *BOTH, "--parameter", "ReservedConcurrency=0", "--parameter", "Alarms=true")
     assert back.regions == dict.fromkeys((US, EU), "updated")
     answer = aws.client("lambda", US).get_function_concurrency(FunctionName=ids["Exporter"])
     assert not answer.get("ReservedConcurrentExecutions")
+    assert alarms.describe_alarms()["MetricAlarms"]
 
 
 def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program: str, tmp_path: Path) -> None:
