@@ -41,6 +41,7 @@ UPGRADED_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
 LATE_ACCOUNT = "999999999999"
 NOTIFIED_ACCOUNT = "101010101010"
+TESTED_ACCOUNT = "121212121212"
 LAG = 1
 """Seconds by which the reads of that account lag."""
 HURRIED_SECONDS = 20
@@ -189,6 +190,14 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
             overrides = sam.QUICK | {"EventBus": {EU: bus, US: arn}[region], "Dashboard": "true"}
             sam.copy_application(emulator, NOTIFIED_ACCOUNT, overrides, [region])
     return aws
+
+
+@pytest.fixture
+def tested(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
+    """An account for the selftest, whose functions end after a few seconds; of one test at a time."""
+    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK, HURRIED_SECONDS)
+    with _locked(_shared(tmp_path_factory), "tested.lock"):
+        yield aws
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,13 @@ from uuid import uuid4
 
 from strongref.aws.clients import Clients
 from strongref.contract.fence import Fence
+from strongref.contract.names import Key
 from strongref.contract.values import ParameterType
+from strongref_cli.doctor.releasing import ClaimedValue, release
+from strongref_cli.install.installed import read_lag, settings
 from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.overview.exports import Claim
+from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.selftest.lab import UnexpectedError
 from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene, export, imported
 
@@ -92,9 +97,24 @@ def _propagate(at: Scene) -> str:
     return "changed, and still claimed"
 
 
+def _release(at: Scene) -> str:
+    _import(at)
+    session, region = at.lab.session, at.lab.regions[1]
+    ((tag, importer),) = at.claims("A").items()
+    claim = Claim(importer, tag, ImportState.UNKNOWN, Protection.UNKNOWN)
+    ports = session.ports(at.lab.account, settings(session), read_lag(session, at.lab.regions))
+    by = session.accounts(region, None).caller
+    release(ports, session.clock, [ClaimedValue(region, at.scope, claim, Key("A"))], by, "strongref selftest")
+    at.publish({"A": "a2"}).expect(UPDATED)
+    at.is_there("A", "a2")
+    return "released, and then changed"
+
+
 def _cleanup(at: Scene) -> str:
     at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
     at.consume("A").expect(CREATED)
+    at.is_there("A", "a1", at.consumer)
+    at.is_there("B", "b1")
     at.delete_consumer().expect(GONE)
     at.is_gone("A")
     at.is_gone("B")
@@ -240,6 +260,7 @@ CHECKS = (
     Check("make-before-break", "an import of something else claims that first, then releases", _make_before_break),
     Check("hold", "an export is not removed together with its resource, nor its stack deleted", _hold),
     Check("propagate", "with OnChange: propagate a value changes, and stays claimed", _propagate, quick=False),
+    Check("release", "a value whose claim was released can be changed", _release),
     Check("cleanup", "a consumer that is deleted takes along what was exported to it", _cleanup),
     Check("import-rollback", "an update that fails later leaves the claims of before", _import_rollback),
     Check("failed-create", "a creation that fails leaves no claim", _failed_create),

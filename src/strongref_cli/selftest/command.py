@@ -52,7 +52,10 @@ POLICY = {
         "arn:*:lambda:*:*:function:strongref-*",
     ),
     "Parameters": (
-        ["ssm:GetParameters", "ssm:ListTagsForResource", "ssm:PutParameter", "ssm:DeleteParameters"],
+        [
+            *("ssm:GetParameters", "ssm:GetParametersByPath", "ssm:ListTagsForResource", "ssm:PutParameter"),
+            *("ssm:RemoveTagsFromResource", "ssm:DeleteParameters"),
+        ],
         f"arn:*:ssm:*:*:parameter/*{PREFIX}*",
     ),
 }
@@ -86,7 +89,7 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
     lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions)
     ask_about(_plan(checks, lab, quick=args.quick), args, f"Run {count(len(checks), 'check')}?")
     tried, left = _run(checks, lab)
-    show(_report(tried, left), args)
+    show(_report(tried, left, lab), args)
     return FAILED if left or not all(each.passed for each in tried) else 0
 
 
@@ -168,7 +171,7 @@ def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
         raise
 
 
-def _report(tried: Sequence[Tried], left: Sequence[str]) -> Result:
+def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
     rows = [
         (each.check.name, "PASS" if each.passed else "FAIL", f"{each.seconds:.0f} s", _anonymous(each.seen))
         for each in tried
@@ -176,6 +179,7 @@ def _report(tried: Sequence[Tried], left: Sequence[str]) -> Result:
     notes = [f"Not removed: {each}" for each in left]
     document: dict[str, Any] = {
         "strongref": __version__,
+        "regions": list(lab.regions),
         "behavior": [
             {
                 "check": each.check.name,

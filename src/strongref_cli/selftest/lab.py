@@ -118,6 +118,7 @@ class Lab:
         found = stacks.stack(stack)
         if not found:
             return Ended("")
+        self.wait(lambda: self._at_rest(stacks, found["StackId"]), f"What is going on in {stack}")
         before = {each["EventId"] for each in stacks.events(found["StackId"])}
         stacks.delete(found["StackId"])
 
@@ -136,6 +137,12 @@ class Lab:
             return Ended(status, stacks.failure(found["StackId"], "DELETE") if status else "")
 
         return self.wait(ended, f"The deletion of {stack}")
+
+    @staticmethod
+    def _at_rest(stacks: RegionStacks, arn: str) -> bool | None:
+        """None while an operation is going on: CloudFormation deletes no stack in the middle of an update."""
+        stack = stacks.stack(arn)
+        return None if stack and stack["StackStatus"].endswith("IN_PROGRESS") else True
 
     def _ended(self, stacks: RegionStacks, arn: str, operation: str) -> Ended:
         def ended() -> Ended | None:

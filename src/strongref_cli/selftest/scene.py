@@ -85,8 +85,8 @@ class Scene:
         parameters: list[Mapping[str, Any]] = found["Parameters"]
         return parameters[0] if parameters else None
 
-    def claims(self, key: str) -> list[str]:
-        """The stacks whose claims are on a value; none if it is gone."""
+    def claims(self, key: str) -> dict[str, str]:
+        """The claims on a value: the ARN of the stack by the tag; none if the value is gone."""
         name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
         request = {"ResourceType": "Parameter", "ResourceId": name}
         try:
@@ -94,16 +94,17 @@ class Scene:
         except AwsCallError as error:
             if error.code != "InvalidResourceId":
                 raise
-            return []
-        return sorted(each["Value"].split("/")[1] for each in tags if each["Key"].startswith(CLAIM_TAG))
+            return {}
+        return {each["Key"]: each["Value"] for each in tags if each["Key"].startswith(CLAIM_TAG)}
 
     def is_there(self, key: str, value: str, *claimants: str) -> None:
         """Raises `UnexpectedError` unless a value is stored, with the claims of exactly these stacks."""
         found = self.stored(key)
         if not found or found["Value"] != value:
             raise UnexpectedError(f"{key} is {'changed' if found else 'gone'}, not what it was exported as")
-        if self.claims(key) != sorted(claimants):
-            raise UnexpectedError(f"{key} is claimed by {self.claims(key) or 'nobody'}, not by {list(claimants)}")
+        by = sorted(arn.split("/")[1] for arn in self.claims(key).values())
+        if by != sorted(claimants):
+            raise UnexpectedError(f"{key} is claimed by {by or 'nobody'}, not by {list(claimants)}")
 
     def is_gone(self, key: str) -> None:
         """Raises `UnexpectedError` unless a value is gone."""
