@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
@@ -24,7 +25,7 @@ import strongref
 from strongref_cli.install.release import load_release
 from strongref_cli.install.suite import load_suite
 from tests.support.documents import ROOT, load
-from tools.release import ReleaseError, build, check_tag, version_of
+from tools.release import ReleaseError, build, check_tag, checklist, main, version_of
 from tools.release_templates import serverless_repository
 from tools.version import with_version
 
@@ -222,6 +223,43 @@ def test_a_tag_that_is_not_what_is_built_is_refused(tmp_path: Path) -> None:
         check_tag(sources, f"v{version}")
     _git(sources, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-am", "dated")
     check_tag(sources, f"v{version}")
+
+
+def test_the_checklist_has_every_step_of_the_page_for_this_version() -> None:
+    page = (ROOT / "docs/releases.md").read_text().partition("\n## Make a release\n")[2].partition("\n## ")[0]
+    lines = checklist(ROOT, URL).split("\n")
+    steps = [line for line in lines if line.startswith("[ ] ")]
+    assert [line for line in lines if line and line not in steps] == re.findall("(?m)^### (.+)", page)
+    assert len(steps) == len(re.findall(r"(?m)^\d+\. ", page)) > 10
+    assert all(step.endswith(".") for step in steps), "a step's later lines are missing"
+    assert not re.search(r"VERSION|OWNER|\]\(", "".join(lines))
+    tagged = f"`make release TAG=v{version_of(ROOT)} URL={URL} PYTHON=python3.13`"
+    assert [step for step in steps if tagged in step]
+
+
+def test_what_the_checklist_names_exists() -> None:
+    printed = checklist(ROOT)
+    makefile = (ROOT / "Makefile").read_text()
+    assert {name for name in re.findall("`make ([a-z]+)", printed) if f"\n{name}:" not in makefile} == set()
+    workflows = set(re.findall(r"`(\w+\.yml)`", printed))
+    assert workflows == {"publish.yml", "release.yml"}
+    found = {name: yaml.safe_load((ROOT / ".github/workflows" / name).read_text()) for name in workflows}
+    (publishing,) = found["publish.yml"]["jobs"].values()
+    assert f"the environment `{publishing['environment']}`" in printed
+    assert publishing["permissions"]["id-token"] == "write"
+
+
+def test_the_checklist_is_printed_for_a_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "SHA256SUMS").touch()
+    monkeypatch.setattr("tools.release.release", lambda *_: tmp_path)
+    monkeypatch.setattr("sys.argv", ["release", "--tag", "v1.0.0"])
+    assert main() == 0
+    assert checklist(ROOT) in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["release"])
+    assert main() == 0
+    assert "[ ]" not in capsys.readouterr().out
 
 
 def test_a_release_needs_git(tmp_path: Path) -> None:

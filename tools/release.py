@@ -115,6 +115,21 @@ def release(out: Path, tag: str, url: str) -> Path:
     return folder
 
 
+def checklist(source: Path, url: str = "") -> str:
+    """The maintainers' steps of docs/releases.md, to tick off, for a checkout's version.
+
+    Args:
+        source: the checkout.
+        url: as in `build`.
+    """
+    page = (source / "docs/releases.md").read_text("utf-8")
+    section = page.partition("\n## Make a release\n")[2].partition("\n## ")[0].replace("\n   ", " ")
+    steps = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", section).replace("VERSION", version_of(source))
+    kept = [line for line in steps.splitlines() if re.match(r"### |\d+\. ", line)]
+    text = "\n".join(re.sub(r"^\d+\. ", "[ ] ", line.replace("### ", "\n")) for line in kept)
+    return text.replace("https://github.com/OWNER/REPOSITORY", url) if url else text
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make release", description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT)
@@ -127,6 +142,8 @@ def main() -> int:
         sys.stderr.write(f"make release: {error}\n")
         return 1
     sys.stdout.write(f"{folder}\n{(folder / 'SHA256SUMS').read_text()}")
+    if given.tag:
+        sys.stdout.write(f"{checklist(ROOT, given.url)}\n")
     return 0
 
 
