@@ -48,6 +48,7 @@ COMMANDS = {
     "transform": {"terminal", "manifests"},
     "check": {"terminal", "install", "overview", "manifests", "transform"},
     "lint": set(),
+    "selftest": {"terminal", "install", "overview", "doctor"},
 }
 """By folder of the command line, which other ones it may import; none imports what stands directly in the package."""
 ALLOWED: dict[str, set[str]] = {**LAYER, **{package: used | set(LAYER) for package, used in TOOLS.items()}}

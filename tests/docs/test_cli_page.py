@@ -59,9 +59,9 @@ def unescaped(table: list[list[str]]) -> list[list[str]]:
 
 
 def test_a_region_is_repeatable_where_a_command_can_look_in_all() -> None:
-    for command in COMMANDS.values():
+    for names, command in COMMANDS.items():
         by_name = command._option_string_actions
-        if "--region" in by_name:
+        if "--region" in by_name and names != ("selftest",):  # it needs two
             repeatable = str(by_name["--region"].help).endswith(cli_page.REPEATABLE)
             assert repeatable == ("--all-regions" in by_name) == isinstance(by_name["--region"].default, list)
 
