@@ -324,14 +324,20 @@ def test_a_page_of_the_site_links_only_to_the_site(page: Path) -> None:
 def test_the_site_is_short_enough_to_be_read() -> None:
     words = {page: len(page.read_text().split()) for page in PAGES if page.is_relative_to(ROOT / "docs")}
     assert {page.name: count for page, count in words.items() if count > 2_000} == {}
-    assert sum(words.values()) < 36_800
+    assert sum(words.values()) < 38_250
 
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [("README.md", 1000), ("docs/index.md", 250), ("docs/get-started.md", 850), ("docs/concepts.md", 750)],
+    [
+        ("README.md", 1000),
+        ("docs/index.md", 250),
+        ("docs/get-started.md", 850),
+        ("docs/concepts.md", 750),
+        ("docs/rollout.md", 700),
+    ],
 )
-def test_the_first_pages_are_short(page: str, words: int) -> None:
+def test_the_pages_for_beginners_are_short(page: str, words: int) -> None:
     assert len((ROOT / page).read_text().split()) <= words
 
 

@@ -115,6 +115,13 @@ def test_alarms_are_a_choice_and_one_needs_an_event_bus_as_well() -> None:
     assert TEMPLATE["Conditions"]["HasNoticeAlarm"] == {"Fn::And": both}
 
 
+def test_the_page_on_the_rollout_says_who_gets_each_alarm() -> None:
+    alarms = {name for name, each in RESOURCES.items() if each["Type"] == "AWS::CloudWatch::Alarm"}
+    named = [re.findall("`…?([A-Za-z]+)`", alarm) for alarm, _ in rows("docs/rollout.md", "What to alarm on")]
+    assert {name for name in alarms if not any(name.endswith(tuple(each)) for each in named)} == set()
+    assert all(any(name.endswith(each) for name in alarms) for row in named for each in row)
+
+
 def lost_events() -> list[tuple[str, str, str]]:
     """The alarms on events that do not reach a function: namespace, metric and what it is measured for."""
     return [
