@@ -143,7 +143,7 @@ texts: setup ## Writes error texts, commands and this table into the pages|10 s
 pictures: setup ## Writes the pictures of the documentation; needs Chromium|10 s
 	$(BIN)/python -m tools.pictures
 
-# TAG=v0.2.0 checks that this is what is built; URL=… says where people find the sources.
+# TAG=v0.2.0 checks that this is what is built, and prints what else a release needs; URL=… says where people find the sources.
 release: $(BUILD)/project.installed $(BUILD)/sam.installed ## Builds a release|15 s
 	@$(BIN)/python -m tools.release --out $(or $(OUT),$(BUILD)/release) $(if $(TAG),--tag $(TAG)) $(if $(URL),--url $(URL))
 
