@@ -61,6 +61,7 @@ OF_THE_COMMAND = {
     "DescribeChangeSet",
     "DescribeParameters",
     "DescribeRegions",
+    "GetFunctionConfiguration",
     "AssumeRole",
     "GetCallerIdentity",
     "GetObject",
