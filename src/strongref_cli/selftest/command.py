@@ -15,7 +15,9 @@ from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install.installed import installed_in
 from strongref_cli.selftest.behavior import CHECKS, Check
+from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
 from strongref_cli.selftest.lab import PREFIX, Lab, is_run, runs
+from strongref_cli.selftest.probes import PROBES, Probe
 from strongref_cli.selftest.scene import Scene
 from strongref_cli.terminal import FAILED
 from strongref_cli.terminal.output import Result, TextTable, ask, ask_about, count, progress, put_out, show
@@ -25,7 +27,7 @@ from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from strongref_toolkit.session import ToolSession
 
@@ -43,7 +45,7 @@ POLICY = {
         [
             *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
             *("cloudformation:DescribeStackResource", "cloudformation:ListStacks", "cloudformation:ListExports"),
-            *("ssm:DescribeParameters",),
+            *("cloudformation:ListImports", "ssm:DescribeParameters", "tag:GetResources"),
         ],
         "*",
     ),
@@ -51,10 +53,21 @@ POLICY = {
         ["lambda:InvokeFunction", "lambda:GetFunctionConfiguration"],
         "arn:*:lambda:*:*:function:strongref-*",
     ),
+    "OwnFunctions": (
+        ["lambda:CreateFunction", "lambda:DeleteFunction", "lambda:GetFunction"],
+        f"arn:*:lambda:*:*:function:{PREFIX}*",
+    ),
+    "OwnRoles": (
+        [
+            *("iam:CreateRole", "iam:DeleteRole", "iam:GetRole", "iam:PassRole", "iam:PutRolePolicy"),
+            *("iam:DeleteRolePolicy", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies"),
+        ],
+        f"arn:*:iam::*:role/{PREFIX}*",
+    ),
     "Parameters": (
         [
             *("ssm:GetParameters", "ssm:GetParametersByPath", "ssm:ListTagsForResource", "ssm:PutParameter"),
-            *("ssm:RemoveTagsFromResource", "ssm:DeleteParameters"),
+            *("ssm:AddTagsToResource", "ssm:RemoveTagsFromResource", "ssm:DeleteParameter", "ssm:DeleteParameters"),
         ],
         f"arn:*:ssm:*:*:parameter/*{PREFIX}*",
     ),
@@ -63,12 +76,13 @@ POLICY = {
 
 
 class Tried(NamedTuple):
-    """One check, tried."""
+    """One check or probe, tried."""
 
-    check: Check
+    check: Check | Probe
     passed: bool
     seen: str  # what was seen, with CloudFormation's own words
     seconds: float
+    beliefs: Mapping[str, Seen]  # by name, what a probe that passed has seen
 
 
 def selftest(args: argparse.Namespace, session: ToolSession) -> int:
@@ -90,18 +104,20 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
     ask_about(_plan(checks, lab, quick=args.quick), args, f"Run {count(len(checks), 'check')}?")
     tried, left = _run(checks, lab)
     show(_report(tried, left, lab), args)
-    return FAILED if left or not all(each.passed for each in tried) else 0
+    held = all(seen.holds for seen in believed(tried).values())
+    return FAILED if left or not held or not all(each.passed for each in tried) else 0
 
 
 def _lab(session: ToolSession, name: str, regions: Sequence[str]) -> Lab:
     return Lab(session, name, (regions[0], regions[-1]), session.accounts(regions[0], None).own)
 
 
-def _chosen(only: Sequence[str], *, quick: bool) -> list[Check]:
-    names = {each.name for each in CHECKS}
+def _chosen(only: Sequence[str], *, quick: bool) -> list[Check | Probe]:
+    known: tuple[Check | Probe, ...] = (*CHECKS, *PROBES)
+    names = {each.name for each in known}
     if unknown := [each for each in only if each not in names]:
         raise UsageError(f"--only {unknown[0]} names no check. There are {', '.join(sorted(names))}")
-    return [each for each in CHECKS if (each.name in only if only else each.quick or not quick)]
+    return [each for each in known if (each.name in only if only else each.quick or not quick)]
 
 
 def _check_installed(session: ToolSession, regions: Sequence[str]) -> None:
@@ -116,7 +132,7 @@ def _check_installed(session: ToolSession, regions: Sequence[str]) -> None:
             )
 
 
-def _plan(checks: Sequence[Check], lab: Lab, *, quick: bool) -> Result:
+def _plan(checks: Sequence[Check | Probe], lab: Lab, *, quick: bool) -> Result:
     minutes = _QUICK_MINUTES if quick else _MINUTES
     where = " and ".join(dict.fromkeys(lab.regions))
     notes = [
@@ -129,7 +145,7 @@ def _plan(checks: Sequence[Check], lab: Lab, *, quick: bool) -> Result:
     )
 
 
-def _run(checks: Sequence[Check], lab: Lab) -> tuple[list[Tried], list[str]]:
+def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[str]]:
     """Try the checks side by side, then remove everything. After ctrl-C, it is removed as well."""
     tried: dict[str, Tried] = {}
     with progress("Testing") as step:
@@ -148,17 +164,29 @@ def _run(checks: Sequence[Check], lab: Lab) -> tuple[list[Tried], list[str]]:
     return [tried[each.name] for each in checks], left
 
 
-def _try(check: Check, lab: Lab) -> Tried:
+def _try(check: Check | Probe, lab: Lab) -> Tried:
     scene, began = Scene(lab, check.name), time.monotonic()
+    beliefs: Mapping[str, Seen] = {}
     try:
-        passed, seen = True, check.run(scene)
+        found = check.run(scene)
+        passed, seen, beliefs = (True, found, {}) if isinstance(found, str) else (True, "", found)
     except StrongRefError as error:
         passed, seen = False, str(error)
     seconds = time.monotonic() - began
     with suppress(StrongRefError):  # What is left is removed at the end.
         scene.delete_consumer()
         scene.delete_producer()
-    return Tried(check, passed, seen, seconds)
+    return Tried(check, passed, seen, seconds, beliefs)
+
+
+def believed(tried: Sequence[Tried]) -> dict[Belief, Seen]:
+    """What was seen of each belief that a check or a probe looks at; a probe that failed has shown none to hold."""
+    by_name, found = {each.check.name: each for each in tried}, {}
+    for belief in BELIEFS:
+        if by := by_name.get(belief.shown_by):
+            also = Seen(by.passed, f"as in {by.check.name}" if isinstance(by.check, Check) else by.seen)
+            found[belief] = by.beliefs[belief.name] if by.beliefs else also
+    return found
 
 
 def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
@@ -172,9 +200,14 @@ def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
 
 
 def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
+    checks, beliefs = [each for each in tried if isinstance(each.check, Check)], believed(tried)
     rows = [
         (each.check.name, "PASS" if each.passed else "FAIL", f"{each.seconds:.0f} s", _anonymous(each.seen))
-        for each in tried
+        for each in checks
+    ]
+    looks = [
+        (belief.name, "PASS" if seen.holds else "FAIL", _anonymous(seen.seen), seen.setting)
+        for belief, seen in beliefs.items()
     ]
     notes = [f"Not removed: {each}" for each in left]
     document: dict[str, Any] = {
@@ -187,11 +220,17 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
                 "seconds": round(each.seconds, 1),
                 "seen": _anonymous(each.seen),
             }
-            for each in tried
+            for each in checks
+        ],
+        "beliefs": [
+            {"belief": name, "passed": result == "PASS", "seen": seen, "setting": setting}
+            for name, result, seen, setting in looks
         ],
         "left": list(left),
     }
-    return Result([TextTable(("CHECK", "RESULT", "TIME", "SEEN"), rows, notes=notes)], document)
+    tables = [TextTable(("CHECK", "RESULT", "TIME", "SEEN"), rows)] if rows else []
+    tables += [TextTable(("BELIEF", "RESULT", "SEEN", "SETTING"), looks)] if looks else []
+    return Result([*tables, TextTable(notes=notes)], document)
 
 
 def _anonymous(text: str) -> str:

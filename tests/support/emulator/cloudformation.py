@@ -9,7 +9,7 @@ from xml.sax.saxutils import unescape
 from ministack.core.responses import new_uuid, now_iso
 from ministack.services.cloudformation import _stacks, handlers, stacks
 
-from tests.support.emulator import answers, deletions
+from tests.support.emulator import answers, deletions, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 FAILED = "_failed_creates"
 """What of a stack is there though its creation failed."""
+
+BELIEFS = ("cleanup-phase", "replacement", "failed-create", "nested-stacks")
 
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
@@ -38,7 +40,8 @@ def in_cleanup(delete: Callable[..., Any]) -> Callable[..., Any]:
 
     def deleting(resource_type: str, physical_id: str, properties: object, stack_name: str, logical_id: str) -> object:
         stack = _stacks.get(stack_name)
-        if not stack or stack["StackStatus"] not in ("UPDATE_IN_PROGRESS", CLEANUP):
+        is_update = stack and stack["StackStatus"] in ("UPDATE_IN_PROGRESS", CLEANUP)
+        if not is_update or wrong.is_wrong("cleanup-phase"):
             return delete(resource_type, physical_id, properties, stack_name, logical_id)
 
         def event(resource: str, kind: str, status: str, physical: str) -> None:

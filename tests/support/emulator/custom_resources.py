@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 import time
 from contextvars import ContextVar, copy_context
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ministack.core.responses import now_iso
 from ministack.services import lambda_svc
-from ministack.services.cloudformation import custom_resource, handlers
+from ministack.services.cloudformation import _stacks, custom_resource, handlers
 
-from tests.support.emulator import answers
+from tests.support.emulator import answers, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     Action = Callable[[Any], tuple[int, Any, Any]]
 
 _LISTING = ("DescribeStackResource", "DescribeStackResources", "ListStackResources")
+
+BELIEFS = (
+    *("in-progress", "response-host", "response-key", "response-date", "set-before-signed", "rollback-is-later"),
+    *("scalars", "yaml", "missing-attribute", "redelivery", "service-timeout", "rollback-request", "attributes"),
+)
+
+_WRONG_RETRY_WAIT = 1.0
 
 _RETRY_WAITS = (60.0, 120.0)
 """Seconds before a failed event is delivered again (AWS: Lambda, asynchronous invocation)."""
@@ -41,6 +49,7 @@ def install() -> None:
     """Patch the request of a custom resource, its response URL, and the lists of resources."""
     custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
     custom_resource._response_url = response_url
+    custom_resource._normalise_resource_properties = as_sent(custom_resource._normalise_resource_properties)
     lambda_svc._execute_function_with_config_scope = again(lambda_svc._execute_function_with_config_scope)
     handlers._resolve_stack = with_progress(handlers._resolve_stack)
     for action in _LISTING:
@@ -50,8 +59,22 @@ def install() -> None:
 def response_url(token: str) -> str:
     """As on AWS: the object's key is the stack, the logical ID and a UUID; the query has the date and the validity."""
     signed = now_iso().split(".")[0].replace("-", "").replace(":", "").rstrip("Z")
-    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date={signed}Z&X-Amz-Expires=7200&X-Amz-Signature=presigned"
-    return f"{custom_resource._gateway_url()}{answers.PATH}{quote(f'{_of.get()}{token}', safe='')}?{query}"
+    dated = "" if wrong.is_wrong("response-date") else f"X-Amz-Date={signed}Z&"
+    query = f"X-Amz-Algorithm=AWS4-HMAC-SHA256&{dated}X-Amz-Expires=7200&X-Amz-Signature=presigned"
+    host, of = custom_resource._gateway_url(), "" if wrong.is_wrong("response-key") else _of.get()
+    host = host.replace("127.0.0.1", "localhost") if wrong.is_wrong("response-host") else host
+    return f"{host}{answers.PATH}{quote(f'{of}{token}', safe='')}?{query}"
+
+
+def as_sent(normalise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Properties as the emulator sends them, which is as AWS does."""
+
+    def sent(value: Any) -> Any:
+        if isinstance(value, bool | int) and wrong.is_wrong("scalars"):
+            return value
+        return "0123" if value == 83 and wrong.is_wrong("yaml") else normalise(value)
+
+    return sent
 
 
 def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +93,11 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
         show(stack_id, logical_id, request_type, resource_type, physical_id or "")
         token = _of.set(f"{stack_id}|{logical_id}|")
         try:
-            return invoke(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
+            done = invoke(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
+            rolls_back = "ROLLBACK" in _stacks[stack_name]["StackStatus"]
+            if rolls_back and request_type == "Update" and not done[1] and wrong.is_wrong("missing-attribute"):
+                raise RuntimeError("Vendor response doesn't contain A key in object")
+            return done
         finally:
             _of.reset(token)
             hide(stack_id, logical_id)
@@ -82,7 +109,7 @@ def again(execute: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any
     """An execution that is repeated if it fails, while CloudFormation waits: only those of custom resources."""
 
     def repeat(func: object, event: object) -> None:
-        for wait in _RETRY_WAITS:
+        for wait in [_WRONG_RETRY_WAIT] if wrong.is_wrong("redelivery") else _RETRY_WAITS:
             time.sleep(wait)
             if not execute(func, event).get("error"):
                 return
@@ -102,9 +129,17 @@ def show(stack_id: str, logical_id: str, request_type: str, resource_type: str, 
         "LogicalResourceId": logical_id,
         "PhysicalResourceId": physical_id,
         "ResourceType": resource_type,
-        "ResourceStatus": f"{request_type.upper()}_IN_PROGRESS",
-        "Timestamp": now_iso(),
+        "ResourceStatus": f"{request_type.upper()}_{'COMPLETE' if wrong.is_wrong('in-progress') else 'IN_PROGRESS'}",
+        "Timestamp": _set_at(),
     }
+
+
+def _set_at() -> str:
+    """Now, as far as that is right; a minute, which is more than any clock is wrong by, later or earlier otherwise."""
+    minutes = wrong.is_wrong("set-before-signed") - wrong.is_wrong("rollback-is-later")
+    if not minutes:
+        return str(now_iso())
+    return f"{datetime.now(UTC) + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%S}.000Z"
 
 
 def hide(stack_id: str, logical_id: str) -> None:

@@ -1,4 +1,7 @@
-"""Parameter Store's reads lag where a test asks: each parameter as it was at some time in the last few seconds."""
+"""Parameter Store's reads lag where a test asks: each parameter as it was at some time in the last few seconds.
+
+Where a test has a belief about one kind of write be wrong, all reads show for a moment what was there before it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ministack.core.responses import get_account_id, get_region, json_response
 from ministack.services import ssm
 
-from tests.support.emulator import gateway, iam
+from tests.support.emulator import gateway, iam, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +24,17 @@ if TYPE_CHECKING:
 _lags: dict[str, float] = {}
 _past: dict[tuple[str, str, str], list[tuple[float, Version]]] = defaultdict(list)
 """By account, region and name, what was stored, and when it was superseded."""
+
+BELIEFS = ("lag-create-path", "lag-overwrite-get", "lag-tag-list", "lag-untag-list", "lag-delete-path")
+
+_AFTER = {
+    "AddTagsToResource": "lag-tag-list",
+    "RemoveTagsFromResource": "lag-untag-list",
+    "DeleteParameters": "lag-delete-path",
+}
+"""The beliefs about the reads after a write; PutParameter has two."""
+
+_WRONG_SECONDS = 0.3
 
 _random = Random(0)  # noqa: S311 (which reads lag is no secret)
 
@@ -32,13 +46,19 @@ def install() -> None:
 
 async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
     action, asked = iam.action_of(request.headers), iam.parsed(request.body)
-    if get_account_id() in _lags:
+    if get_account_id() in _lags or any(map(wrong.is_wrong, BELIEFS)):
         if read := _READS.get(action):
             late: gateway.Response = json_response(read(asked))
             return late
         for name in asked.get("Names") or [asked.get("Name") or asked.get("ResourceId", "")]:
-            _past[get_account_id(), get_region(), name].append((time.monotonic(), deepcopy(_now(name))))
+            if get_account_id() in _lags or wrong.is_wrong(_belief(action, name)):
+                _past[get_account_id(), get_region(), name].append((time.monotonic(), deepcopy(_now(name))))
     return await serve(request)
+
+
+def _belief(action: str, name: str) -> str:
+    put = "lag-overwrite-get" if ssm._parameters.get(name) else "lag-create-path"
+    return put if action == "PutParameter" else _AFTER.get(action, "")
 
 
 def lag(account: str, seconds: str) -> list[str]:
@@ -55,9 +75,11 @@ def _now(name: str) -> Version:
 
 
 def _shown(name: str) -> Version:
-    since = time.monotonic() - _lags[get_account_id()]
+    lag = _lags.get(get_account_id())
+    since = time.monotonic() - (_WRONG_SECONDS if lag is None else lag)
     old = [version for superseded, version in _past[get_account_id(), get_region(), name] if superseded >= since]
-    return _random.choice([*old, _now(name)])
+    versions = [*old, _now(name)]
+    return versions[0] if lag is None else _random.choice(versions)
 
 
 def _get(request: dict[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.support.emulator import gateway, iam
+from tests.support.emulator import gateway, iam, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+BELIEFS = ("path-pages",)
 
 _LISTS = ("GetParametersByPath", "DescribeParameters")
 _PAGE = 10
@@ -37,6 +39,11 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
 def _page(whole: bytes, after: str, size: int) -> bytes:
     """Of an answer the names after that one, at most so many; the token is the last of them."""
     answer = json.loads(whole)
+    if wrong.is_wrong("path-pages"):
+        begin = int(after or 0)
+        rest = answer["Parameters"][begin:]
+        more = {"NextToken": str(begin + size)} if len(rest) > size else {}
+        return json.dumps(answer | {"Parameters": rest[:size]} | more).encode()
     left = [parameter for parameter in answer["Parameters"] if _name(parameter) > after]
     more = {"NextToken": _name(left[size - 1])} if len(left) > size else {}
     return json.dumps(answer | {"Parameters": left[:size]} | more).encode()

@@ -51,6 +51,7 @@ from tests.support.emulator import (  # noqa: E402
     stack_permissions,
     tagging,
     throttle,
+    wrong,
 )
 
 
@@ -72,6 +73,7 @@ _ROUTES: dict[str, Callable[..., object]] = {
     "quotas": throttle.limit,
     "throttled": throttle.throttled,
     "lag": late.lag,
+    "wrong": wrong.switch,
     "parameters": ssm_guard.parameters,
     "in-progress": lambda given: custom_resources.show(*json.loads(b64decode(given))),
     "at-rest": lambda given: custom_resources.hide(*json.loads(b64decode(given))),

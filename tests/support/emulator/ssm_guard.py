@@ -11,8 +11,13 @@ from typing import Any
 from ministack.core.responses import get_account_id, get_region
 from ministack.services import ssm
 
-from tests.support.emulator import gateway, iam
+from tests.support.emulator import gateway, iam, wrong
 from tests.support.ssm_rules import STANDARD_BYTES, Stored, refusal
+
+BELIEFS = ("store-limits", "store-type", "create-once", "batches", "recreation")
+
+_deleted: set[tuple[str, str]] = set()
+"""The regions and names that were deleted while they could, wrongly, not be used again."""
 
 
 def install() -> None:
@@ -22,12 +27,22 @@ def install() -> None:
 
 async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
     action, asked = iam.action_of(request.headers), iam.parsed(request.body)
-    refused = iam.denial(request) or error(action, asked)
+    refused = iam.denial(request) or _deleted_before(action, asked) or error(action, asked)
     if refused:
         return refused
     if action == "PutParameter" and asked.get("Tier") == "Intelligent-Tiering":
         request = request._replace(body=json.dumps(asked | {"Tier": tier(asked)}).encode())
     return await serve(request)
+
+
+def _deleted_before(action: str, request: dict[str, Any]) -> gateway.Response | None:
+    if not wrong.is_wrong("recreation"):
+        _deleted.clear()
+    elif action == "DeleteParameters":
+        _deleted.update((get_region(), name) for name in request["Names"])
+    if action == "PutParameter" and (get_region(), request["Name"]) in _deleted:
+        return _refusal("ParameterAlreadyExists", "The parameter already exists.")
+    return None
 
 
 def error(action: str, request: dict[str, Any]) -> gateway.Response | None:
@@ -38,7 +53,12 @@ def error(action: str, request: dict[str, Any]) -> gateway.Response | None:
         return None  # Malformed: the emulator's to answer.
     if found is None:
         return None
-    code, message = found
+    if found[0] == "HierarchyTypeMismatchException" and wrong.is_wrong("store-type"):
+        return None
+    return _refusal(*found)
+
+
+def _refusal(code: str, message: str) -> gateway.Response:
     body = json.dumps({"__type": code, "message": message})
     return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
 
