@@ -1,0 +1,104 @@
+"""What `strongref selftest` says of what it saw. The runs themselves are end to end: tests/e2e/test_selftest.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from threading import Event
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import strongref_cli as cli
+from strongref_cli.selftest import command
+from strongref_cli.selftest.behavior import CHECKS
+from strongref_cli.selftest.command import POLICY, Tried
+from strongref_cli.selftest.lab import Ended, Lab, StoppedError, TooLongError, UnexpectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from strongref_toolkit.session import ToolSession
+
+LAB = Lab(cast("ToolSession", None), "strongref-selftest-0a1b2c3d", ("eu-west-1", "us-east-1"), "111111111111")
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "words", "why"),
+    [
+        (Ended("CREATE_COMPLETE"), "CREATE_COMPLETE", (), ""),
+        (Ended("UPDATE_ROLLBACK_COMPLETE", "imported by web"), "UPDATE_ROLLBACK_COMPLETE", ("web",), ""),
+        (
+            Ended("UPDATE_COMPLETE"),
+            "UPDATE_ROLLBACK_COMPLETE",
+            ("web",),
+            "UPDATE_COMPLETE, not UPDATE_ROLLBACK_COMPLETE with 'web'",
+        ),
+        (
+            Ended("UPDATE_ROLLBACK_COMPLETE", "x"),
+            "UPDATE_ROLLBACK_COMPLETE",
+            ("web",),
+            "UPDATE_ROLLBACK_COMPLETE: x, not",
+        ),
+        (Ended("DELETE_FAILED", "in use"), "", (), "DELETE_FAILED: in use, not deleted"),
+        (Ended(""), "CREATE_COMPLETE", (), "deleted, not CREATE_COMPLETE"),
+    ],
+)
+def test_an_operation_has_to_end_as_it_should(ended: Ended, status: str, words: Sequence[str], why: str) -> None:
+    if not why:
+        assert ended.expect(status, *words) is ended
+        return
+    with pytest.raises(UnexpectedError) as error:
+        ended.expect(status, *words)
+    assert str(error.value).startswith(why)
+
+
+def test_no_stack_of_anybody_else_is_deployed() -> None:
+    with pytest.raises(ValueError, match=r"^network$"):
+        LAB.deploy("eu-west-1", "network", {})
+
+
+def test_a_wait_ends_when_it_is_stopped_or_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LAB.wait(lambda: "seen", "It") == "seen"
+    with pytest.raises(StoppedError):
+        Lab(LAB.session, LAB.name, LAB.regions, LAB.account, stopped()).wait(lambda: None, "It")
+    monkeypatch.setattr("strongref_cli.selftest.lab._GIVE_UP", -1.0)
+    with pytest.raises(TooLongError, match=r"^It took longer than 30 minutes\.$"):
+        LAB.wait(lambda: None, "It")
+
+
+def stopped() -> Event:
+    event = Event()
+    event.set()
+    return event
+
+
+def test_the_report_has_no_account(capsys: pytest.CaptureFixture[str]) -> None:
+    tried = [Tried(CHECKS[0], False, "refused by stack web (us-east-1, 123456789012), not 1234567890123", 1.04, {})]
+    result = command._report(tried, ["stack x: y"], LAB)
+    assert result.document["behavior"] == [
+        {
+            "check": "import",
+            "passed": False,
+            "seconds": 1.0,
+            "seen": "refused by stack web (us-east-1, ACCOUNT), not 1234567890123",
+        }
+    ]
+    first, *_, last = result.tables
+    assert first.rows == [("import", "FAIL", "1 s", "refused by stack web (us-east-1, ACCOUNT), not 1234567890123")]
+    assert last.notes == ["Not removed: stack x: y"]
+    assert not capsys.readouterr().out
+
+
+def test_the_policy_is_printed_without_a_call(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert cli.main(["selftest", "--policy"]) == 0
+    statements: list[dict[str, Any]] = json.loads(capsysbinary.readouterr().out)["Statement"]
+    assert {each["Sid"] for each in statements} == set(POLICY)
+    everywhere = [action for each in statements if each["Resource"] == "*" for action in each["Action"]]
+    assert all(re.match(r"\w+:(Describe|List|Get)[A-Z]", action) for action in everywhere)
+    others = {each["Sid"]: each["Resource"] for each in statements if each["Resource"] != "*"}
+    others = {sid: resource for sid, resource in others.items() if "strongref-selftest-*" not in resource}
+    assert others == {
+        "Macro": "arn:*:cloudformation:*:*:transform/StrongRef",
+        "Functions": "arn:*:lambda:*:*:function:strongref-*",
+    }
