@@ -139,6 +139,7 @@ texts: setup ## Writes error texts, commands and this table into the pages|10 s
 	$(BIN)/python -m tools.template_schema
 	$(BIN)/python -m tools.version
 	$(BIN)/python -m tools.targets
+	$(BIN)/python -m tools.beliefs
 
 pictures: setup ## Writes the pictures of the documentation; needs Chromium|10 s
 	$(BIN)/python -m tools.pictures

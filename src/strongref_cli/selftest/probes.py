@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
-from strongref.aws.clients import Clients, dns_suffix
-from strongref.contract.names import StackArn
-from strongref.contract.origin import ResponseHosts, requested_at, response_key
-from strongref.protocol.executor import OTHER_TYPE
+from botocore.exceptions import BotoCoreError, ClientError
+
+from strongref.aws.clients import Clients
+from strongref.aws.rate_limit import FIRST_RATES
+from strongref.contract.hold_stacks import HOLD_TYPE
+from strongref.protocol.hold_keeper import HURRIED_SECONDS
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG
 from strongref.protocol.ports import BATCH
 from strongref.protocol.recreation import RECREATION_SECONDS
-from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS
-from strongref_cli.install.installed import installed_in, read_lag
+from strongref_cli.install.installed import read_lag
 from strongref_cli.selftest.beliefs import Seen
-from strongref_cli.selftest.lab import Ended, UnexpectedError
-from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
+from strongref_cli.selftest.requests import redelivery, request
+from strongref_cli.selftest.scene import CREATED, Scene
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
 
     from strongref.untyped import Untyped
     from strongref_cli.selftest.lab import Lab
-    from strongref_cli.selftest.scene import Template
 
 ROUNDS = 5
+BURST_SECONDS = 4.0
 GIVE_UP_SECONDS = 60.0
-WATCHED_SECONDS = 20.0
-"""How long a resource is looked at while its event is worked on."""
 
 
 class Probe(NamedTuple):
@@ -65,53 +62,43 @@ class Reads(NamedTuple):
         name, found = f"{self.path}/value", {}
         tagged = {"ResourceType": "Parameter", "ResourceId": name}
         self.call("PutParameter", Name=name, Value="1", Type="String")
-        found["lag-create-path"] = self.until(lambda: self._by_path() == ["1"])
+        found["lag-create-path"] = self.until(lambda: self._shown("GetParametersByPath", Path=self.path) == ["1"])
         self.call("PutParameter", Name=name, Value="2", Type="String", Overwrite=True)
-        found["lag-overwrite-get"] = self.until(lambda: self._get(name) == ["2"])
+        found["lag-overwrite-get"] = self.until(lambda: self._shown("GetParameters", Names=[name]) == ["2"])
         self.call("AddTagsToResource", **tagged, Tags=[{"Key": "k", "Value": "v"}])
         found["lag-tag-list"] = self.until(lambda: self._tags(tagged) == ["k"])
         self.call("RemoveTagsFromResource", **tagged, TagKeys=["k"])
         found["lag-untag-list"] = self.until(lambda: not self._tags(tagged))
         self.call("DeleteParameters", Names=[name])
-        found["lag-delete-path"] = self.until(lambda: not self._by_path())
-        found["recreation"] = self.until(lambda: not self._refused(name), RECREATION_SECONDS)
+        found["lag-delete-path"] = self.until(lambda: not self._shown("GetParametersByPath", Path=self.path))
+        found["recreation"] = self.until(lambda: self._created(name), RECREATION_SECONDS)
         self.call("DeleteParameters", Names=[name])
         return found
 
     def call(self, action: str, **request: Any) -> Untyped:
         return self.lab.call(Clients.ssm, action, self.region, **request)
 
-    def until(self, shown: Callable[[], bool], give_up: float = GIVE_UP_SECONDS) -> float:
+    def until(self, shown: Callable[[], bool], give_up: float | None = None) -> float:
         began, lag = time.monotonic(), 0.0
-        while not shown() and lag <= give_up:
+        while not shown() and lag <= (give_up or GIVE_UP_SECONDS):
             lag = time.monotonic() - began
             self.lab.sleep(0.02)
         return lag
 
-    def _by_path(self) -> list[str]:
-        return [each["Value"] for each in self.call("GetParametersByPath", Path=self.path)["Parameters"]]
-
-    def _get(self, name: str) -> list[str]:
-        return [each["Value"] for each in self.call("GetParameters", Names=[name])["Parameters"]]
+    def _shown(self, action: str, **request: Any) -> list[str]:
+        return [each["Value"] for each in self.call(action, **request)["Parameters"]]
 
     def _tags(self, tagged: Mapping[str, str]) -> list[str]:
         return [each["Key"] for each in self.call("ListTagsForResource", **tagged)["TagList"]]
 
-    def _refused(self, name: str, **request: Any) -> str:
-        """Why a write is refused; empty if it is not."""
+    def _created(self, name: str) -> bool:
         try:
-            self.call("PutParameter", **{"Name": name, "Value": "3", "Type": "String", **request})
+            self.call("PutParameter", Name=name, Value="3", Type="String")
         except AwsCallError as error:
-            return error.code
-        return ""
-
-    def other_type(self) -> Seen:
-        """What becomes of an overwrite with another type."""
-        name = f"{self.path}/type"
-        self.call("PutParameter", Name=name, Value="1", Type="String")
-        code = self._refused(name, Type="StringList", Overwrite=True)
-        self.call("DeleteParameters", Names=[name])
-        return Seen(code == OTHER_TYPE, code or "overwritten")
+            if error.code != "ParameterAlreadyExists":
+                raise
+            return False
+        return True
 
     def pages(self) -> Seen:
         """What a second page has if a name of the first one is deleted before."""
@@ -146,7 +133,6 @@ def _reads(at: Scene) -> dict[str, Seen]:
     recreation = slowest.pop("recreation")
     found = {
         "recreation": Seen(recreation <= RECREATION_SECONDS, f"refused for {recreation:.1f} s"),
-        "store-type": once.other_type(),
         "path-pages": once.pages(),
     }
     for belief, lag in slowest.items():
@@ -156,224 +142,70 @@ def _reads(at: Scene) -> dict[str, Seen]:
     return found
 
 
-class Look(NamedTuple):
-    """What a function saw while it worked on a request, after some seconds: of its stack and its resource."""
-
-    seconds: float
-    stack: str
-    resource: str
-    physical_id: str
-    updated: float
-
-
-class Request(NamedTuple):
-    """A request of CloudFormation's, as a function of the run's own has stored it (`probe_function`)."""
-
-    kind: str
-    physical_id: str
-    stack: str
-    properties: Mapping[str, Any]
-    came: float
-    url: str
-    looks: tuple[Look, ...]
-
-    @classmethod
-    def parse(cls, text: str) -> Request:
-        kind, physical_id, stack, properties, came, url, looks = json.loads(text).values()
-        return cls(kind, physical_id, stack, properties, came, url, tuple(Look(*each) for each in looks))
-
-    @property
-    def signed(self) -> float:
-        """When its URL was signed, in whole seconds; 0 if it does not say."""
-        found = requested_at(self.url)
-        return found.timestamp() if found else 0.0
-
-    @property
-    def updated(self) -> float:
-        """What its resource's LastUpdatedTimestamp was at first."""
-        return self.looks[0].updated
-
-
-def _allow(actions: list[str], resource: str) -> Template:
-    return {"Effect": "Allow", "Action": actions, "Resource": {"Fn::Sub": f"arn:${{AWS::Partition}}:{resource}"}}
-
-
-class Requests(NamedTuple):
-    """A stack whose resource `Seen` is the work of a function of the run's own."""
-
-    at: Scene
-
-    @property
-    def path(self) -> str:
-        return f"/{self.at.lab.name}-{self.at.check}"
-
-    def deploy(self, generation: int, identity: str, *, fails: bool = False, **more: str) -> Ended:
-        """Deploy the resource, which gets this physical ID; in a template in YAML, with scalars as people write them.
-
-        The earlier the generation, the longer it is looked at.
-        """
-        own = f"${{AWS::Region}}:${{AWS::AccountId}}:KIND/{self.at.lab.name}-*"
-        stacks, names = own.replace("KIND", "stack"), own.replace("KIND", "parameter")
-        allowed = [
-            _allow(["ssm:PutParameter"], f"ssm:{names}"),
-            _allow(
-                ["cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"], f"cloudformation:{stacks}"
-            ),
-        ]
-        lambda_ = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
-        role = {
-            "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [lambda_]},
-            "Policies": [{"PolicyName": "look", "PolicyDocument": {"Version": "2012-10-17", "Statement": allowed}}],
-        }
-        function = {
-            "Handler": "index.handler",
-            "Runtime": "python3.13",
-            "Timeout": 60,
-            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-            "Code": {"ZipFile": Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")},
-        }
-        token = {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}}
-        seen: Template = {**token, "Into": self.path, "Id": identity, "Generation": str(generation), **more}
-        seen |= {"Seconds": str(WATCHED_SECONDS / generation), "Whole": 3, "No": False, "List": ["a"], "Plain": "?"}
-        resources: Template = {
-            "Role": {"Type": "AWS::IAM::Role", "Properties": role},
-            "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
-            "Seen": {"Type": "Custom::Seen", "Properties": seen},
-            "Uses": {"Type": "Custom::Uses", "Properties": {**token, "A": {"Fn::GetAtt": ["Seen", "A"]}}},
-        }
-        if fails:
-            resources["Fails"] = {
-                "Type": "Custom::Fails",
-                "Properties": {**token, "Fails": "true"},
-                "DependsOn": "Uses",
-            }
-        plain = json.dumps(resources).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
-        outputs = {"Exported": {"Value": "a", "Export": {"Name": self.at.producer}}}
-        body = f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n"
-        return self.at.lab.deploy(self.at.lab.regions[0], self.at.producer, {}, TemplateBody=body)
-
-    def all(self) -> list[Request]:
-        """The requests so far, in the order in which they came."""
-        aws = self.at.lab.session.aws(self.at.lab.regions[0])
-        where = aws.where(self.at.lab.regions[0], None)
-        pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path)
-        texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
-        return sorted(map(Request.parse, texts), key=lambda each: each.came)
-
-    def import_during_deletion(self) -> Ended:
-        """How an import of the stack's export ends that begins once the stack is being deleted."""
-        region = self.at.lab.regions[0]
-        with ThreadPoolExecutor(1) as pool:
-            deleting = pool.submit(self.at.delete_producer)
-            stacks = self.at.lab.stacks(region)
-
-            def begun() -> bool | None:
-                stack = stacks.stack(self.at.producer)
-                return True if not stack or stack["StackStatus"] == "DELETE_IN_PROGRESS" else None
-
-            self.at.lab.wait(begun, f"The deletion of {self.at.producer}")
-            outputs = {"Imported": {"Value": {"Fn::ImportValue": self.at.producer}}}
-            template = {"Resources": {"Nothing": NOTHING}, "Outputs": outputs}
-            try:
-                ended = self.at.lab.deploy(region, self.at.consumer, template)
-                found = stacks.find(self.at.consumer)
-                ended = Ended(ended.status, ended.why or (found.reason if found else ""))
-            except AwsCallError as error:
-                ended = Ended("", str(error))
-            finally:
-                self.at.lab.delete(region, self.at.consumer)
-                deleting.result()
-        return ended
-
-
-def _request(at: Scene) -> dict[str, Seen]:
-    asked = Requests(at)
-    asked.deploy(1, "first").expect(CREATED)
-    asked.deploy(2, "second").expect(UPDATED)
-    asked.deploy(3, "third", fails=True)
-    lacking = asked.deploy(4, "second", fails=True, Lacks="true")
-    leaving = asked.import_during_deletion()
-    found = asked.all()
-    updates = [each for each in found if each.kind == "Update"]
-    failed = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
-    if found[0].kind != "Create" or failed + 1 >= len(updates):
-        raise UnexpectedError(f"the requests were {', '.join(each.kind for each in found)}")
+def _holding(at: Scene) -> dict[str, Seen]:
+    """A stack like those that hold an export: one parameter that imports it."""
+    region, stacks = at.lab.regions[0], at.lab.stacks(at.lab.regions[0])
+    at.produce({}, {"Hold": {"Value": at.producer, "Export": {"Name": at.producer}}}).expect(CREATED)
+    path = f"/{at.lab.name}-{at.check}"
+    value = {"Name": f"{path}/hold", "Type": "String", "Value": {"Fn::ImportValue": at.producer}}
+    template = {"Resources": {"Hold": {"Type": HOLD_TYPE, "Properties": value}}}
+    began = time.monotonic()
+    at.lab.deploy(region, at.consumer, template).expect(CREATED)
+    seconds = time.monotonic() - began
+    lag = Reads(at.lab, region, path).until(lambda: at.consumer in stacks.importers(at.producer))
+    bound = read_lag(at.lab.session, [region]).seconds
+    at.lab.delete(region, at.consumer).expect("")
     return {
-        "in-progress": _in_progress(at, found),
-        "set-before-signed": _dates([each.updated // 1 - each.signed for each in found if each.signed]),
-        "rollback-is-later": _dates([updates[failed].signed - updates[failed + 1].updated]),
-        **_response_urls(at, found),
-        **_scalars(found[0].properties),
-        "cleanup-phase": _cleanups([each for each in found if each.kind == "Delete"]),
-        "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
-        "export-leaving": Seen(leaving.status != CREATED, str(leaving)),
+        "hold-time": Seen(seconds <= HURRIED_SECONDS, f"{seconds:.1f} s"),
+        "list-imports": Seen(lag < bound or not lag, f"after {lag:.2f} s"),
     }
 
 
-def _in_progress(at: Scene, requests: list[Request]) -> Seen:
-    """From when on, and until when, a resource is in progress. What was replaced is not listed at all."""
-    allowed = LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds
-    last = requests[-1].physical_id
-    listed = [each for each in requests if each.kind != "Delete" or each.physical_id == last]
-    texts, holds = [], True
-    for each in listed:
-        right = [look.resource == f"{each.kind.upper()}_IN_PROGRESS" for look in each.looks]
-        first = each.looks[right.index(True)].seconds if True in right else math.inf
-        holds = holds and first <= allowed and all(right[right.index(True) :])
-        texts.append(f"{each.kind}: {', '.join(f'{look.seconds:.1f} s {look.resource}' for look in each.looks)}")
-    return Seen(holds, "; ".join(dict.fromkeys(texts)))
+def _tagging(at: Scene) -> dict[str, Seen]:
+    region = at.lab.regions[1]
+    reads = Reads(at.lab, region, f"/{at.lab.name}-{at.check}")
+    tag = {"Key": at.lab.name, "Value": at.check}
+    reads.call("PutParameter", Name=f"{reads.path}/value", Value="1", Type="String", Tags=[tag])
+    filters = [{"Key": at.lab.name, "Values": [at.check]}]
+
+    def shown() -> bool:
+        return bool(at.lab.call(Clients.tagging, "GetResources", region, TagFilters=filters)["ResourceTagMappingList"])
+
+    lag = reads.until(shown)
+    return {"tagging-lag": Seen(lag <= GIVE_UP_SECONDS, f"after {lag:.1f} s")}
 
 
-def _dates(ahead: list[float]) -> Seen:
-    """Seconds by which dates are ahead of others that are not to be the earlier ones."""
-    return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
+def _rates(at: Scene) -> dict[str, Seen]:
+    client, name = at.lab.session.clients.ssm(at.lab.regions[1]), f"/{at.lab.name}-{at.check}/value"
+    reads = _served(at.lab, partial(client.get_parameters, Names=[name]), FIRST_RATES.reads)
+    put = partial(client.put_parameter, Name=name, Value="1", Type="String", Overwrite=True)
+    writes = _served(at.lab, put, FIRST_RATES.writes)
+    enough = reads >= FIRST_RATES.reads / 2 and writes >= FIRST_RATES.writes / 2  # The other checks call it, too.
+    return {"rates": Seen(enough, f"{reads:.0f} reads and {writes:.1f} writes a second, of twice as many as there are")}
 
 
-def _response_urls(at: Scene, requests: list[Request]) -> dict[str, Seen]:
-    region, partition = at.lab.regions[0], StackArn.parse(requests[0].stack).partition
-    stack = installed_in(at.lab.session, region).stack
-    more = stack.parameters.get("ResponseHosts", "") if stack else ""
-    hosts = ResponseHosts(set(filter(None, more.split(","))), ResponseHosts.from_environment().endpoint)
-    keys = {each.url: response_key(each.stack, "Seen") for each in requests}
-    accepted = all(hosts.accept(url, region, dns_suffix(partition), key) for url, key in keys.items())
-    names = {urlsplit(url).hostname or "" for url in keys}
-    forms = {_form(url, key) for url, key in keys.items()}
-    late = [each.came - each.signed if each.signed else math.inf for each in requests]
-    in_time = -AHEAD.total_seconds() < min(late) <= max(late) < LATE_DELIVERY.total_seconds()
-    return {
-        "response-host": Seen(
-            accepted, ", ".join(sorted(names)), "" if accepted else f"ResponseHosts={','.join(sorted(names))}"
-        ),
-        "response-key": Seen(forms == {"as believed"}, ", ".join(sorted(forms))),
-        "response-date": Seen(in_time, f"signed {min(late):.1f} to {max(late):.1f} s before the event came"),
-    }
+def _served(lab: Lab, call: Callable[[], object], rate: float) -> float:
+    """The calls a second that are served, of twice so many."""
+    began = time.monotonic()
 
+    def attempt(number: int) -> bool:
+        lab.sleep(max(0.0, began + number / (2 * rate) - time.monotonic()))
+        try:
+            call()
+        except (BotoCoreError, ClientError):
+            return False
+        return True
 
-def _form(url: str, key: str) -> str:
-    """Whether an object's name has the key; otherwise the name, without what is different in each."""
-    name = unquote(urlsplit(url).path)
-    return "as believed" if key in name else name.rpartition("/")[2][:100]
-
-
-def _scalars(properties: Mapping[str, Any]) -> dict[str, Seen]:
-    given = {key: properties.get(key) for key in ("Whole", "No", "List")}
-    plain = {key: properties.get(key) for key in ("Octal", "Fraction", "Yes")}
-    as_believed = {"Whole": "3", "No": "false", "List": ["a"]}
-    return {
-        "scalars": Seen(given == as_believed, json.dumps(given)),
-        "yaml": Seen((str(plain["Octal"]), str(plain["Yes"]).lower()) == ("83", "true"), json.dumps(plain)),
-    }
-
-
-def _cleanups(removed: list[Request]) -> Seen:
-    """What was replaced, and what a rollback leaves: each is deleted when all else has been done."""
-    phases = {each.physical_id: each.looks[0] for each in removed}
-    texts = [f"{name}: {look.stack}, {look.physical_id or 'nothing'} is listed" for name, look in phases.items()]
-    wanted = {"first": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "third": "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"}
-    return Seen(wanted.items() <= {name: look.stack for name, look in phases.items()}.items(), "; ".join(texts))
+    with ThreadPoolExecutor(16) as pool:
+        served = sum(pool.map(attempt, range(int(2 * rate * BURST_SECONDS))))
+    return served / (time.monotonic() - began)
 
 
 PROBES = (
     Probe("reads", "how long reads lag behind writes", _reads),
-    Probe("request", "what CloudFormation sends to a function, and shows meanwhile", _request),
+    Probe("request", "what CloudFormation sends to a function, and shows meanwhile", request),
+    Probe("redelivery", "when Lambda delivers an event again", redelivery, quick=False),
+    Probe("holding", "how long a hold takes, and when it is listed", _holding),
+    Probe("tagging", "when the tagging API finds a new tag", _tagging),
+    Probe("rates", "how many calls Parameter Store serves", _rates, quick=False),
 )

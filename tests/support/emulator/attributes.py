@@ -12,6 +12,8 @@ from ministack.services.cloudformation import provisioners
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+BELIEFS = ("vpc-attributes",)
+
 _HANDLERS = provisioners._RESOURCE_HANDLERS
 
 

@@ -12,6 +12,8 @@ from ministack.core.router import extract_access_key_id
 
 from tests.support.emulator import gateway
 
+BELIEFS = ("called-via",)
+
 _VIA = "cloudformation.amazonaws.com"
 _FORWARDED: dict[str, Any] = {
     "aws:CalledVia": [_VIA],

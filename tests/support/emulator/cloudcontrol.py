@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from tests.support.emulator.cloudcontrol_types import Kind, Model
 
+BELIEFS = ("cloud-control-lists", "cloud-control-callers")
+
 _KINDS = TYPES | NETWORK
 
 PAGE = 25

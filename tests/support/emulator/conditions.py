@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+BELIEFS = ("conditions",)
+
+
 def install() -> None:
     """Patch the evaluation of conditions wherever it is used."""
     evaluate = resolving(engine._evaluate_conditions)

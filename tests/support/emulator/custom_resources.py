@@ -27,8 +27,16 @@ if TYPE_CHECKING:
 _LISTING = ("DescribeStackResource", "DescribeStackResources", "ListStackResources")
 
 BELIEFS = (
-    *("in-progress", "response-host", "response-key", "response-date", "set-before-signed", "rollback-is-later"),
-    *("scalars", "yaml", "missing-attribute", "redelivery", "service-timeout", "rollback-request", "attributes"),
+    "in-progress",
+    "response-host",
+    "response-key",
+    "response-date",
+    "set-before-signed",
+    "rollback-is-later",
+    "scalars",
+    "yaml",
+    "missing-attribute",
+    "redelivery",
 )
 
 _WRONG_RETRY_WAIT = 1.0

@@ -13,6 +13,8 @@ from ministack.services.cloudformation import _stack_events, _stacks, engine, ha
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+BELIEFS = ("failed-delete",)
+
 _DELETED = "DELETE_FAILED"
 
 _held: ContextVar[dict[str, Any] | None] = ContextVar("held", default=None)

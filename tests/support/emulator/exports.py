@@ -57,11 +57,23 @@ class InUseError(ValueError):
 
 def install() -> None:
     """Patch what a deployed stack imports and exports, and a stack's deletion."""
+    handlers._ACTION_HANDLERS["ListImports"] = listing(handlers._ACTION_HANDLERS["ListImports"])
     stacks._resolve_stack_outputs = checked(stacks._resolve_stack_outputs)
     for module in (handlers, changesets):
         module._deploy_stack_async = noted(importing_first(module._deploy_stack_async))
     handlers._ACTION_HANDLERS["DeleteStack"] = not_while_imported(handlers._delete_stack)
     stacks._delete_stack_async = handlers._delete_stack_async = withdrawing(stacks._delete_stack_async)
+
+
+def listing(imports: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """ListImports, which is the emulator's."""
+
+    def listed(params: object) -> object:
+        if wrong.is_wrong("list-imports"):
+            return handlers._error("ValidationError", "Export is not imported by any stack.")
+        return imports(params)
+
+    return listed
 
 
 def noted(deploy: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,6 +22,8 @@ from tests.support.emulator import gateway
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+BELIEFS = ("plural-actions", "principal-arn", "role-chaining")
+
 _SESSION = re.compile(r"arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/.+")
 _BY_NAMES = ("GetParameters", "DeleteParameters")
 _CHAINED_SECONDS = 3600

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Template = dict[str, Any]
 
+BELIEFS = ("macro-call",)
+
 TYPE = "AWS::CloudFormation::Macro"
 
 _macros: dict[tuple[str, str, str], str] = {}

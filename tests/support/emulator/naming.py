@@ -19,6 +19,8 @@ from ministack.services.cloudformation import provisioners
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BELIEFS = ("made-up-names",)
+
 _SUFFIX = 13
 
 

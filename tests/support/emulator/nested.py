@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Params = dict[str, list[str]]
     Action = Callable[[Params], tuple[int, Any, Any]]
 
+BELIEFS = ("nested-stacks",)
+
 TYPE = "AWS::CloudFormation::Stack"
 _MESSAGE = re.compile(r"<Message>(.*)</Message>", re.DOTALL)
 

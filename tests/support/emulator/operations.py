@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Action = Callable[[Any], Answer]
     Stack = dict[str, Any]
 
+BELIEFS = ("one-operation", "on-failure", "deleted-stacks")
+
 _GONE = "DELETE_COMPLETE"
 _UPDATABLE = (
     "CREATE_COMPLETE",

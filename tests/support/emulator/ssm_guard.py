@@ -53,8 +53,6 @@ def error(action: str, request: dict[str, Any]) -> gateway.Response | None:
         return None  # Malformed: the emulator's to answer.
     if found is None:
         return None
-    if found[0] == "HierarchyTypeMismatchException" and wrong.is_wrong("store-type"):
-        return None
     return _refusal(*found)
 
 

@@ -9,6 +9,7 @@ A creation is refused before anything is created, where AWS may store a paramete
 from __future__ import annotations
 
 import re
+import time
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from ministack.core import iam_actions
 from ministack.core.responses import get_account_id, get_region
 from ministack.services.cloudformation import handlers, provisioners
 
-from tests.support.emulator import callers
+from tests.support.emulator import callers, wrong
 from tests.support.emulator.iam import parameter_arn
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     Made = tuple[str, dict[str, str]]
     Action = Callable[[Mapping[str, list[str]]], tuple[int, Any, Any]]
 
+BELIEFS = ("resource-types", "called-via", "hold-time")
+
 TYPE = "AWS::SSM::Parameter"
 _KEY = "cloudformation:ResourceTypes"
+_WRONG_SECONDS = 3.0
 _MEMBER = re.compile(r"ResourceTypes\.member\.\d+")
 
 _allowed: ContextVar[list[str]] = ContextVar("allowed", default=[])  # noqa: B039 (never changed)
@@ -104,6 +108,7 @@ def of_allowed_types(validate: Callable[..., None]) -> Callable[..., None]:
 
 def create(logical_id: str, props: Properties, stack: str) -> Made:
     """A parameter, with the tags of the stack."""
+    time.sleep(_WRONG_SECONDS if wrong.is_wrong("hold-time") else 0)
     _need(props.get("Name") or f"/{stack}/{logical_id}", "PutParameter", "AddTagsToResource", "GetParameters")
     made: Made = _plain["create"](logical_id, props, stack)
     return made

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from ministack.services import tagging as service
 
-from tests.support.emulator import cloudcontrol_network, gateway, iam
+from tests.support.emulator import cloudcontrol_network, gateway, iam, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+BELIEFS = ("tagging-pages", "tagging-lag")
 
 PAGE = 50
 _MOST = 100
@@ -37,7 +39,7 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
 
 def page(whole: bytes, after: str, size: int) -> bytes:
     """Of an answer the ARNs after that one, at most so many; the token is the last of them."""
-    found = sorted(json.loads(whole)["ResourceTagMappingList"], key=_arn)
+    found = [] if wrong.is_wrong("tagging-lag") else sorted(json.loads(whole)["ResourceTagMappingList"], key=_arn)
     left = [each for each in found if _arn(each) > after]
     token = b64encode(_arn(left[size - 1]).encode()).decode() if len(left) > size else ""
     return json.dumps({"ResourceTagMappingList": left[:size], "PaginationToken": token}).encode()

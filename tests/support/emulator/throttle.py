@@ -9,9 +9,13 @@ from typing import Any
 
 from ministack.core.responses import get_account_id, get_region
 
-from tests.support.emulator import gateway
+from tests.support.emulator import gateway, wrong
 from tests.support.emulator.calls import called
 from tests.support.quota import CLASSES, Quotas
+
+BELIEFS = ("throttling", "rates")
+
+_WRONG = Quotas(reads=5)
 
 _quotas: dict[str, Quotas] = {}
 _throttled: Counter[str] = Counter()
@@ -25,7 +29,7 @@ def install() -> None:
 async def _admitted(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
     found = called(request)
     account = get_account_id()
-    quotas = _quotas.get(account)
+    quotas = _WRONG if wrong.is_wrong("rates") else _quotas.get(account)
     action = _counted_as(*found) if found else ""
     if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
         _throttled[account] += 1

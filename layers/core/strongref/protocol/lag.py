@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_LAG = 2.0
-"""Seconds. Measure your own with tools/read_lag.py."""
+"""Seconds. `strongref selftest` measures your own."""
 
 MAX_LAG = 10.0
 """Seconds: the largest bound that an installation can set. The times of fences are made for it."""

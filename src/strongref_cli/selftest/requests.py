@@ -1,0 +1,243 @@
+"""What CloudFormation sends to a function, and shows meanwhile: seen by a function of the run's own."""
+
+from __future__ import annotations
+
+import json
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from strongref.aws.clients import Clients, dns_suffix
+from strongref.contract.names import StackArn
+from strongref.contract.origin import ResponseHosts, requested_at, response_key
+from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
+from strongref_cli.install.installed import installed_in, read_lag
+from strongref_cli.selftest.beliefs import Seen
+from strongref_cli.selftest.lab import Ended, UnexpectedError
+from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
+from strongref_toolkit.errors import AwsCallError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from strongref_cli.selftest.scene import Template
+
+WATCHED_SECONDS = 20
+"""How long a resource is looked at while it is created, and four times as long as during other events."""
+
+
+class Look(NamedTuple):
+    """What a function saw while it worked on a request, after some seconds: of its stack and its resource."""
+
+    seconds: float
+    stack: str
+    resource: str
+    physical_id: str
+    updated: float
+
+
+class Request(NamedTuple):
+    """A request of CloudFormation's, as a function of the run's own has stored it (`probe_function`)."""
+
+    kind: str
+    physical_id: str
+    stack: str
+    properties: Mapping[str, Any]
+    came: float
+    url: str
+    looks: tuple[Look, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Request:
+        kind, physical_id, stack, properties, came, url, looks = json.loads(text).values()
+        return cls(kind, physical_id, stack, properties, came, url, tuple(Look(*each) for each in looks))
+
+    @property
+    def signed(self) -> float:
+        """When its URL was signed, in whole seconds; 0 if it does not say."""
+        found = requested_at(self.url)
+        return found.timestamp() if found else 0.0
+
+    @property
+    def updated(self) -> float:
+        """What its resource's LastUpdatedTimestamp was at first."""
+        return self.looks[0].updated
+
+
+def _policy(allowed: Template) -> Template:
+    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **allowed}]}
+
+
+class Requests(NamedTuple):
+    """A stack whose resource `Seen` is the work of a function of the run's own."""
+
+    at: Scene
+
+    @property
+    def path(self) -> str:
+        return f"/{self.at.lab.name}-{self.at.check}"
+
+    def deploy(self, generation: int, identity: str, *, fails: bool = False, **more: str) -> Ended:
+        """Deploy the resource, which gets this physical ID, in a template in YAML with scalars as people write them."""
+        own = [f"ssm:${{AWS::Region}}:${{AWS::AccountId}}:parameter/{self.at.lab.name}-*"]
+        own += [f"cloudformation:${{AWS::Region}}:${{AWS::AccountId}}:stack/{self.at.lab.name}-*"]
+        actions = ["ssm:PutParameter", "cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"]
+        resources = [{"Fn::Sub": f"arn:${{AWS::Partition}}:{each}"} for each in own]
+        assumes = {"Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
+        role = {
+            "AssumeRolePolicyDocument": _policy(assumes),
+            "Policies": [{"PolicyName": "look", "PolicyDocument": _policy({"Action": actions, "Resource": resources})}],
+        }
+        function = {
+            "Handler": "index.handler",
+            "Runtime": "python3.13",
+            "Timeout": 60,
+            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+            "Code": {"ZipFile": Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")},
+        }
+        token: Template = {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}, "ServiceTimeout": 300}
+        seen: Template = {**token, "Into": self.path, "Id": identity, "Generation": str(generation), **more}
+        seen |= {"Seconds": WATCHED_SECONDS, "Whole": 3, "No": False, "List": ["a"], "Plain": "?"}
+        template: Template = {
+            "Role": {"Type": "AWS::IAM::Role", "Properties": role},
+            "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+            "Seen": {"Type": "Custom::Seen", "Properties": seen},
+            "Uses": {"Type": "Custom::Uses", "Properties": {**token, "A": {"Fn::GetAtt": ["Seen", "A"]}}},
+        }
+        if fails:
+            template["Fails"] = {"Type": "Custom::Fails", "DependsOn": "Uses", "Properties": {**token, "Fails": "true"}}
+        plain = json.dumps(template).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
+        outputs = {"Exported": {"Value": "a", "Export": {"Name": self.at.producer}}}
+        body = f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n"
+        return self.at.lab.deploy(self.at.lab.regions[0], self.at.producer, {}, TemplateBody=body)
+
+    def all(self) -> list[Request]:
+        """The requests so far, in the order in which they came. Raises `UnexpectedError`: the function saw none."""
+        aws = self.at.lab.session.aws(self.at.lab.regions[0])
+        where = aws.where(self.at.lab.regions[0], None)
+        pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path)
+        texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
+        if not texts:
+            raise UnexpectedError("the function of the run's own stored nothing")
+        return sorted(map(Request.parse, texts), key=lambda each: each.came)
+
+    def import_during_deletion(self) -> Ended:
+        """How an import of the stack's export ends that begins once the stack is being deleted."""
+        region = self.at.lab.regions[0]
+        with ThreadPoolExecutor(1) as pool:
+            deleting = pool.submit(self.at.delete_producer)
+            stacks = self.at.lab.stacks(region)
+
+            def begun() -> bool | None:
+                stack = stacks.stack(self.at.producer)
+                return True if not stack or stack["StackStatus"] == "DELETE_IN_PROGRESS" else None
+
+            self.at.lab.wait(begun, f"The deletion of {self.at.producer}")
+            outputs = {"Imported": {"Value": {"Fn::ImportValue": self.at.producer}}}
+            template = {"Resources": {"Nothing": NOTHING}, "Outputs": outputs}
+            try:
+                ended = self.at.lab.deploy(region, self.at.consumer, template)
+                found = stacks.find(self.at.consumer)
+                ended = Ended(ended.status, ended.why or (found.reason if found else ""))
+            except AwsCallError as error:
+                ended = Ended("", str(error))
+            finally:
+                self.at.lab.delete(region, self.at.consumer)
+                deleting.result()
+        return ended
+
+
+def request(at: Scene) -> dict[str, Seen]:
+    asked = Requests(at)
+    asked.deploy(1, "first").expect(CREATED)
+    asked.deploy(2, "second").expect(UPDATED)
+    asked.deploy(3, "third", fails=True)
+    lacking = asked.deploy(4, "second", fails=True, Lacks="true")
+    leaving = asked.import_during_deletion()
+    found = asked.all()
+    updates = [each for each in found if each.kind == "Update"]
+    failed = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
+    if found[0].kind != "Create" or failed + 1 >= len(updates):
+        raise UnexpectedError(f"the requests were {', '.join(each.kind for each in found)}")
+    return {
+        "in-progress": _in_progress(at, found),
+        "set-before-signed": _dates([each.updated // 1 - each.signed for each in found if each.signed]),
+        "rollback-is-later": _dates([updates[failed].signed - updates[failed + 1].updated]),
+        **_response_urls(at, found),
+        **_scalars(found[0].properties),
+        "cleanup-phase": _cleanups([each for each in found if each.kind == "Delete"]),
+        "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
+        "export-leaving": Seen(leaving.status != CREATED, str(leaving)),
+    }
+
+
+def _in_progress(at: Scene, requests: list[Request]) -> Seen:
+    """From when on, and until when, a resource is in progress. What was replaced is not listed at all."""
+    allowed = LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds
+    last = requests[-1].physical_id
+    listed = [each for each in requests if each.kind != "Delete" or each.physical_id == last]
+    texts, holds = [], True
+    for each in listed:
+        right = [look.resource == f"{each.kind.upper()}_IN_PROGRESS" for look in each.looks]
+        first = each.looks[right.index(True)].seconds if True in right else math.inf
+        holds = holds and first <= allowed and all(right[right.index(True) :])
+        texts.append(f"{each.kind}: {', '.join(f'{look.seconds:.1f} s {look.resource}' for look in each.looks)}")
+    return Seen(holds, "; ".join(dict.fromkeys(texts)))
+
+
+def _dates(ahead: list[float]) -> Seen:
+    """Seconds by which dates are ahead of others that are not to be the earlier ones."""
+    return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
+
+
+def _response_urls(at: Scene, requests: list[Request]) -> dict[str, Seen]:
+    region, partition = at.lab.regions[0], StackArn.parse(requests[0].stack).partition
+    stack = installed_in(at.lab.session, region).stack
+    more = stack.parameters.get("ResponseHosts", "") if stack else ""
+    hosts = ResponseHosts(set(filter(None, more.split(","))), ResponseHosts.from_environment().endpoint)
+    keys = {each.url: response_key(each.stack, "Seen") for each in requests}
+    accepted = all(hosts.accept(url, region, dns_suffix(partition), key) for url, key in keys.items())
+    hosts_seen = ",".join(sorted({urlsplit(url).hostname or "" for url in keys}))
+    forms = {_form(url, key) for url, key in keys.items()}
+    late = [each.came - each.signed if each.signed else math.inf for each in requests]
+    in_time = -AHEAD.total_seconds() < min(late) <= max(late) < LATE_DELIVERY.total_seconds()
+    return {
+        "response-host": Seen(accepted, hosts_seen, "" if accepted else f"ResponseHosts={hosts_seen}"),
+        "response-key": Seen(forms == {"as believed"}, ", ".join(sorted(forms))),
+        "response-date": Seen(in_time, f"signed {min(late):.1f} to {max(late):.1f} s before the event came"),
+    }
+
+
+def _form(url: str, key: str) -> str:
+    """Whether an object's name has the key; otherwise the name, without what is different in each."""
+    name = unquote(urlsplit(url).path)
+    return "as believed" if key in name else name.rpartition("/")[2][:100]
+
+
+def _scalars(properties: Mapping[str, Any]) -> dict[str, Seen]:
+    given = {key: properties.get(key) for key in ("Whole", "No", "List")}
+    plain = {key: properties.get(key) for key in ("Octal", "Fraction", "Yes")}
+    as_believed = {"Whole": "3", "No": "false", "List": ["a"]}
+    return {
+        "scalars": Seen(given == as_believed, json.dumps(given)),
+        "yaml": Seen((str(plain["Octal"]), str(plain["Yes"]).lower()) == ("83", "true"), json.dumps(plain)),
+    }
+
+
+def _cleanups(removed: list[Request]) -> Seen:
+    """What was replaced, and what a rollback leaves: each is deleted when all else has been done."""
+    phases = {each.physical_id: each.looks[0] for each in removed}
+    texts = [f"{name}: {look.stack}, {look.physical_id or 'nothing'} is listed" for name, look in phases.items()]
+    wanted = {"first": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "third": "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"}
+    return Seen(wanted.items() <= {name: look.stack for name, look in phases.items()}.items(), "; ".join(texts))
+
+
+def redelivery(at: Scene) -> dict[str, Seen]:
+    """The function fails an event once; all that it stores is the second delivery."""
+    Requests(at).deploy(1, "first", Late="true").expect(CREATED)
+    event = Requests(at).all()[0]
+    late = event.came - event.signed
+    holds = LATE_DELIVERY.total_seconds() <= late <= MAY_RAISE.total_seconds()
+    return {"redelivery": Seen(holds, f"after {late:.0f} s")}
