@@ -35,7 +35,8 @@ def handler(event: Event, _context: object) -> None:
     seen = {key: event.get(key, "") for key in ("RequestType", "PhysicalResourceId", "StackId", "ResourceProperties")}
     seen |= {"came": came, "url": url._replace(query=urlencode(dates)).geturl(), "looks": looks}
     if "Into" in asked:
-        ssm.put_parameter(Name=f"{asked['Into']}/{event['RequestId']}", Value=json.dumps(seen), Type="String")
+        name = f"{asked['Into']}/{event['RequestId']}"
+        ssm.put_parameter(Name=name, Value=json.dumps(seen), Type="String", Overwrite=True)
     body = json.dumps(_response(event, asked)).encode()
     urlopen(Request(event["ResponseURL"], body, {"Content-Type": ""}, method="PUT"))  # noqa: S310 (as it was sent)
 
@@ -65,8 +66,8 @@ def _response(event: Event, asked: Event) -> Event:
     body = {key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}
     body |= {"PhysicalResourceId": asked.get("Id", "other"), "Status": "SUCCESS"}
     if event["RequestType"] == "Delete":
-        return body | {"PhysicalResourceId": event["PhysicalResourceId"]}
-    if asked.get("Fails") == "true":
+        body["PhysicalResourceId"] = event["PhysicalResourceId"]
+    if asked.get("Fails") == event["RequestType"]:
         return body | {"Status": "FAILED", "Reason": "It was asked to fail"}
     lacks = event.get("OldResourceProperties", {}).get("Lacks") == "true"
     return body if lacks else body | {"Data": {"A": "a"}}

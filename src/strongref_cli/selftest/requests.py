@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from concurrent.futures import ThreadPoolExecutor
+import os
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from strongref.aws.clients import Clients, dns_suffix
 from strongref.contract.names import StackArn
-from strongref.contract.origin import ResponseHosts, requested_at, response_key
+from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, response_key
 from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
 from strongref_cli.install.installed import installed_in, read_lag
 from strongref_cli.selftest.beliefs import Seen
@@ -107,7 +108,11 @@ class Requests(NamedTuple):
             "Uses": {"Type": "Custom::Uses", "Properties": {**token, "A": {"Fn::GetAtt": ["Seen", "A"]}}},
         }
         if fails:
-            template["Fails"] = {"Type": "Custom::Fails", "DependsOn": "Uses", "Properties": {**token, "Fails": "true"}}
+            template["Fails"] = {
+                "Type": "Custom::Fails",
+                "DependsOn": "Uses",
+                "Properties": {**token, "Fails": "Create"},
+            }
         plain = json.dumps(template).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
         outputs = {"Exported": {"Value": "a", "Export": {"Name": self.at.producer}}}
         body = f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n"
@@ -115,6 +120,7 @@ class Requests(NamedTuple):
 
     def all(self) -> list[Request]:
         """The requests so far, in the order in which they came. Raises `UnexpectedError`: the function saw none."""
+        self.at.lab.sleep(read_lag(self.at.lab.session, self.at.lab.regions).after_writing)
         aws = self.at.lab.session.aws(self.at.lab.regions[0])
         where = aws.where(self.at.lab.regions[0], None)
         pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path)
@@ -124,35 +130,27 @@ class Requests(NamedTuple):
         return sorted(map(Request.parse, texts), key=lambda each: each.came)
 
     def import_during_deletion(self) -> Ended:
-        """How an import of the stack's export ends that begins once the stack is being deleted."""
-        region = self.at.lab.regions[0]
-        with ThreadPoolExecutor(1) as pool:
-            deleting = pool.submit(self.at.delete_producer)
-            stacks = self.at.lab.stacks(region)
-
-            def begun() -> bool | None:
-                stack = stacks.stack(self.at.producer)
-                return True if not stack or stack["StackStatus"] == "DELETE_IN_PROGRESS" else None
-
-            self.at.lab.wait(begun, f"The deletion of {self.at.producer}")
-            outputs = {"Imported": {"Value": {"Fn::ImportValue": self.at.producer}}}
-            template = {"Resources": {"Nothing": NOTHING}, "Outputs": outputs}
-            try:
-                ended = self.at.lab.deploy(region, self.at.consumer, template)
-                found = stacks.find(self.at.consumer)
-                ended = Ended(ended.status, ended.why or (found.reason if found else ""))
-            except AwsCallError as error:
-                ended = Ended("", str(error))
-            finally:
-                self.at.lab.delete(region, self.at.consumer)
-                deleting.result()
+        """How an import of the stack's export ends that begins while the stack is being deleted."""
+        lab, region, leaving = self.at.lab, self.at.lab.regions[0], {"StackStatus": "DELETE_IN_PROGRESS"}
+        stacks = lab.stacks(region)
+        stacks.delete(self.at.producer)
+        lab.wait(lambda: leaving.items() <= (stacks.stack(self.at.producer) or leaving).items() or None, "The deletion")
+        outputs = {"Imported": {"Value": {"Fn::ImportValue": self.at.producer}}}
+        try:
+            ended = lab.deploy(region, self.at.consumer, {"Resources": {"Nothing": NOTHING}, "Outputs": outputs})
+            found = stacks.find(self.at.consumer)
+            ended = Ended(ended.status, ended.why or (found.reason if found else ""))
+        except AwsCallError as error:
+            ended = Ended("", str(error))
+        lab.delete(region, self.at.consumer).expect("")
+        self.at.delete_producer().expect("")
         return ended
 
 
 def request(at: Scene) -> dict[str, Seen]:
     asked = Requests(at)
-    asked.deploy(1, "first").expect(CREATED)
-    asked.deploy(2, "second").expect(UPDATED)
+    asked.deploy(1, "first", Fails="Delete").expect(CREATED)
+    leaked = asked.deploy(2, "second")
     asked.deploy(3, "third", fails=True)
     lacking = asked.deploy(4, "second", fails=True, Lacks="true")
     leaving = asked.import_during_deletion()
@@ -162,20 +160,20 @@ def request(at: Scene) -> dict[str, Seen]:
     if found[0].kind != "Create" or failed + 1 >= len(updates):
         raise UnexpectedError(f"the requests were {', '.join(each.kind for each in found)}")
     return {
-        "in-progress": _in_progress(at, found),
+        "in-progress": in_progress(found, LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds),
         "set-before-signed": _dates([each.updated // 1 - each.signed for each in found if each.signed]),
         "rollback-is-later": _dates([updates[failed].signed - updates[failed + 1].updated]),
-        **_response_urls(at, found),
+        **response_urls(found, _hosts(at), at.lab.regions[0]),
         **_scalars(found[0].properties),
-        "cleanup-phase": _cleanups([each for each in found if each.kind == "Delete"]),
+        "cleanup-phase": _cleanups(found),
+        "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),
         "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
         "export-leaving": Seen(leaving.status != CREATED, str(leaving)),
     }
 
 
-def _in_progress(at: Scene, requests: list[Request]) -> Seen:
-    """From when on, and until when, a resource is in progress. What was replaced is not listed at all."""
-    allowed = LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds
+def in_progress(requests: list[Request], allowed: float) -> Seen:
+    """Whether a resource is in progress after so many seconds, and stays so. What was replaced is not listed at all."""
     last = requests[-1].physical_id
     listed = [each for each in requests if each.kind != "Delete" or each.physical_id == last]
     texts, holds = [], True
@@ -192,13 +190,19 @@ def _dates(ahead: list[float]) -> Seen:
     return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
 
 
-def _response_urls(at: Scene, requests: list[Request]) -> dict[str, Seen]:
-    region, partition = at.lab.regions[0], StackArn.parse(requests[0].stack).partition
-    stack = installed_in(at.lab.session, region).stack
-    more = stack.parameters.get("ResponseHosts", "") if stack else ""
-    hosts = ResponseHosts(set(filter(None, more.split(","))), ResponseHosts.from_environment().endpoint)
+def _hosts(at: Scene) -> ResponseHosts:
+    """Those of the installation."""
+    stack = installed_in(at.lab.session, at.lab.regions[0]).stack
+    given = stack.parameters.get("ResponseHosts", "") if stack else ""
+    return ResponseHosts.from_environment({**os.environ, VARIABLE: given})
+
+
+def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) -> dict[str, Seen]:
+    """Where responses go, in this form, and when the URLs were signed."""
+    partition = StackArn.parse(requests[0].stack).partition
     keys = {each.url: response_key(each.stack, "Seen") for each in requests}
-    accepted = all(hosts.accept(url, region, dns_suffix(partition), key) for url, key in keys.items())
+    names = {url: url.replace(urlsplit(url).path.rpartition("/")[2], quote(f"{key}0", "")) for url, key in keys.items()}
+    accepted = all(hosts.accept(names[url], region, dns_suffix(partition), key) for url, key in keys.items())
     hosts_seen = ",".join(sorted({urlsplit(url).hostname or "" for url in keys}))
     forms = {_form(url, key) for url, key in keys.items()}
     late = [each.came - each.signed if each.signed else math.inf for each in requests]
@@ -226,10 +230,15 @@ def _scalars(properties: Mapping[str, Any]) -> dict[str, Seen]:
     }
 
 
-def _cleanups(removed: list[Request]) -> Seen:
+def _cleanups(requests: list[Request]) -> Seen:
     """What was replaced, and what a rollback leaves: each is deleted when all else has been done."""
-    phases = {each.physical_id: each.looks[0] for each in removed}
-    texts = [f"{name}: {look.stack}, {look.physical_id or 'nothing'} is listed" for name, look in phases.items()]
+    texts, phases = [], {}
+    for before, now in pairwise(requests):
+        if now.kind == "Delete":
+            look = phases[now.physical_id] = now.looks[0]
+            listed = look.physical_id or "nothing"
+            after = f"{now.came - before.came:.0f} s after a request"
+            texts.append(f"{now.physical_id}: {look.stack}, {after}, {listed} is listed")
     wanted = {"first": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "third": "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"}
     return Seen(wanted.items() <= {name: look.stack for name, look in phases.items()}.items(), "; ".join(texts))
 

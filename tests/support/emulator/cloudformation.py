@@ -18,7 +18,7 @@ CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 FAILED = "_failed_creates"
 """What of a stack is there though its creation failed."""
 
-BELIEFS = ("cleanup-phase", "replacement", "failed-create", "nested-stacks")
+BELIEFS = ("cleanup-phase", "cleanup-failure", "replacement", "failed-create", "nested-stacks")
 
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
@@ -64,6 +64,8 @@ def with_ancestors(describe: Callable[..., tuple[int, Any, Any]]) -> Callable[..
     def described(params: object) -> tuple[int, Any, Any]:
         status, headers, body = describe(params)
         text = body.decode() if isinstance(body, bytes) else body
+        if wrong.is_wrong("cleanup-failure"):
+            text = text.replace(">UPDATE_COMPLETE<", ">UPDATE_FAILED<")
         text = _STACK_ID.sub(lambda found: found[0] + _ancestors(unescape(found[1])), text)
         return status, headers, text.encode() if isinstance(body, bytes) else text
 
