@@ -56,7 +56,6 @@ EXAMPLES = {
     "release": ["release network Vpc.Id --consumer service@us-east-1 --reason 'service moves to another VPC' --yes"],
     "forget": ["forget us-east-1 --stack network --region eu-west-1 --dry-run"],
     "republish": ["republish network --key Vpc --yes"],
-    "selftest": ["selftest --region eu-west-1 --region us-east-1 --quick"],
 }
 
 _SHARING = {"refs": "resolve"}

@@ -41,7 +41,7 @@ UPGRADED_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
 LATE_ACCOUNT = "999999999999"
 NOTIFIED_ACCOUNT = "101010101010"
-TESTED_ACCOUNT = "121212121212"
+TESTED_ACCOUNT = "202020202020"
 LAG = 1
 """Seconds by which the reads of that account lag."""
 HURRIED_SECONDS = 20
@@ -194,8 +194,8 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
 
 @pytest.fixture
 def tested(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
-    """An account for the selftest, whose functions end after a few seconds; of one test at a time."""
-    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK, HURRIED_SECONDS)
+    """An account for the selftest; of one test at a time."""
+    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK, None)
     with _locked(_shared(tmp_path_factory), "tested.lock"):
         yield aws
 
@@ -267,11 +267,17 @@ def _installed(
     with _locked(shared, f"{account}.lock"):
         if not aws.status(APPLICATION, REGIONS[0]):
             sam.copy_application(emulator, account, overrides)
-            for region in REGIONS if seconds else ():
-                for function in ("Exporter", "Importer", "Janitor", "Lookup"):
-                    name = aws.physical_ids(APPLICATION, region)[function]
-                    aws.client("lambda", region).update_function_configuration(FunctionName=name, Timeout=seconds)
+            if seconds:
+                hurry(aws, seconds)
     return aws
+
+
+def hurry(aws: Aws, seconds: int = HURRIED_SECONDS) -> None:
+    """Have an account's functions end after a few seconds."""
+    for region in REGIONS:
+        for function in ("Exporter", "Importer", "Janitor", "Lookup"):
+            name = aws.physical_ids(APPLICATION, region)[function]
+            aws.client("lambda", region).update_function_configuration(FunctionName=name, Timeout=seconds)
 
 
 def _shared(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 import pytest
 
-from strongref_cli.selftest.behavior import CHECKS
 from strongref_cli.selftest.lab import PREFIX
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US
@@ -78,20 +77,18 @@ def test_a_short_run_passes_and_leaves_nothing(shell: Shell, tested: Aws) -> Non
     assert left(tested) == []
 
 
-def test_all_that_is_promised_holds_in_two_regions_and_in_one(shell: Shell, tested: Aws) -> None:
+def test_two_runs_at_once_are_not_in_each_others_way(shell: Shell, tested: Aws) -> None:
     before = {(each.region, each.name): each for each in tested.emulator.parameters(tested.account, "strongref")}
-    with ThreadPoolExecutor() as pool:  # Two runs at once are not in each other's way.
-        whole = pool.submit(passed, shell)
-        few = pool.submit(passed, shell, "--only", "race", "--only", "hold", regions=("--region", US))
-    assert whole.result() == [each.name for each in CHECKS]
-    assert few.result() == ["hold", "race"]
-    assert left(tested) == []
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(passed, shell, "--only", "race")
+        second = pool.submit(passed, shell, "--only", "race", regions=("--region", US))
+    assert first.result() == second.result() == ["race"]
     after = {(each.region, each.name): each for each in tested.emulator.parameters(tested.account, "strongref")}
-    assert after == before
+    assert (after, left(tested)) == (before, [])
 
 
 def test_no_check_passes_on_functions_that_accept_everything(emulator: Emulator) -> None:
-    aws, code = Aws(emulator, "131313131313"), BytesIO()
+    aws, code = Aws(emulator, "212121212121"), BytesIO()
     sam.copy_application(emulator, aws.account, sam.QUICK)
     with zipfile.ZipFile(code, "w") as archive:
         archive.writestr("app.py", ACCEPTS)
@@ -131,7 +128,7 @@ def test_ctrl_c_removes_everything(shell: Shell, tested: Aws) -> None:
 def test_killed_at_any_of_ten_moments_it_leaves_nothing_after_clean(shell: Shell, tested: Aws) -> None:
     for moment in range(10):
         before = len(left(tested))
-        with started(shell, "hold", "import-rollback") as run:
+        with started(shell, "hold") as run:
             wait_until(lambda before=before: len(left(tested)) > before, "the first stack")  # type: ignore[misc]
             sleep(moment / 4)
             run.kill()
