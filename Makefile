@@ -78,16 +78,16 @@ test: setup ## Every rule and command once, and the story of each capability in 
 # All examples of each property: others try a part of them.
 unit deep: export STRONGREF_THOROUGH := 1
 
-# The quick tests must cover the branches of the core. To measure that, the slow ones and all examples of the properties
-# would take three times as long.
-unit: setup ## All tests without deployments, thoroughly; fails below 95 % coverage|6 min
-	$(BIN)/pytest -m 'not (hypothesis or slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
-	$(BIN)/pytest -m '(slow or hypothesis) and not (deep or e2e or largest or site)' -n 3 --maxschedchunk 1
+unit: setup ## All tests without deployments, thoroughly|6 min
+	$(BIN)/pytest -m 'not (deep or e2e or largest or site)' -n 3 --maxschedchunk 1
 
 e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal tests/e2e
 
-deep: setup ## Every order of calls, the largest deployments, the stories of whole pages|25 min
+# The quick tests must cover the branches of the code. To measure that takes them nearly twice as long, so not each change
+# waits for it.
+deep: setup ## Every order of calls, the largest deployments, the stories of whole pages; 95 % coverage|30 min
+	$(BIN)/pytest -m 'not (hypothesis or slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
 
 largest: setup ## The largest explorations where reads lag; needs several GB of memory|15 min
