@@ -13,8 +13,9 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import Key
 from strongref.contract.values import ParameterType
 from strongref_cli.doctor.releasing import ClaimedValue, release
-from strongref_cli.install.installed import read_lag, settings
+from strongref_cli.install.installed import installed_in, read_lag, settings
 from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.install.reports import differences, problems
 from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.selftest.lab import UnexpectedError
@@ -42,6 +43,14 @@ class Check(NamedTuple):
     says: str
     run: Callable[[Scene], str]
     quick: bool = True
+
+
+def _installation(at: Scene) -> str:
+    found = [installed_in(at.lab.session, region) for region in dict.fromkeys(at.lab.regions)]
+    wrong = [*problems(found), *(f"{each.what} differs between the regions" for each in differences(found))]
+    if wrong:
+        raise UnexpectedError(" ".join(wrong))
+    return ", ".join(f"{each.region}: {each.stack.version}" for each in found if each.stack)
 
 
 def _import(at: Scene) -> str:
@@ -155,6 +164,9 @@ def _kinds(at: Scene) -> str:
 
 
 def _macro(at: Scene) -> str:
+    found = [installed_in(at.lab.session, region) for region in at.lab.regions]
+    if without := [each.region for each in found if each.stack and each.stack.parameters.get("Macro") == "false"]:
+        return f"not tried: {without[0]} is installed with Macro=false"
     exports = {"Region": at.lab.regions[1], "Consumer": at.consumer, "Values": {"A": {"Ref": "Thing"}}}
     template: dict[str, Any] = {"Transform": "StrongRef", "Resources": {"Thing": {**NOTHING, "Exports": exports}}}
     at.lab.deploy(at.lab.regions[0], at.producer, template).expect(CREATED)
@@ -255,6 +267,7 @@ def _continuation(at: Scene) -> str:
 
 
 CHECKS = (
+    Check("installation", "the installations are healthy, and alike in both regions", _installation),
     Check("import", "a stack imports what another one exports, and claims it", _import),
     Check("refusal", "a change of what is imported is refused, rolls back, and names the importer", _refusal),
     Check("make-before-break", "an import of something else claims that first, then releases", _make_before_break),

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 import strongref_cli as cli
+from strongref import __version__
+from strongref_cli.install.plan import Found, FoundStack
 from strongref_cli.selftest import command
 from strongref_cli.selftest.behavior import CHECKS
 from strongref_cli.selftest.command import POLICY, Tried
 from strongref_cli.selftest.lab import Ended, Lab, StoppedError, TooLongError, UnexpectedError
+from strongref_cli.selftest.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +77,15 @@ def stopped() -> Event:
 
 
 def test_the_report_has_no_account(capsys: pytest.CaptureFixture[str]) -> None:
-    tried = [Tried(CHECKS[0], False, "refused by stack web (us-east-1, 123456789012), not 1234567890123", 1.04, {})]
+    tried = [
+        Tried(
+            next(each for each in CHECKS if each.name == "import"),
+            False,
+            "refused by stack web (us-east-1, 123456789012), not 1234567890123",
+            1.04,
+            {},
+        )
+    ]
     result = command._report(tried, ["stack x: y"], LAB)
     assert result.document["behavior"] == [
         {
@@ -102,3 +113,30 @@ def test_the_policy_is_printed_without_a_call(capsysbinary: pytest.CaptureFixtur
         "Macro": "arn:*:cloudformation:*:*:transform/StrongRef",
         "Functions": "arn:*:lambda:*:*:function:strongref-*",
     }
+
+
+@pytest.mark.parametrize(
+    ("lags", "status", "why"),
+    [
+        (("2", "2"), "UPDATE_COMPLETE", ""),
+        (("2", "3"), "UPDATE_COMPLETE", "ReadLag differs between the regions"),
+        (("2", "2"), "UPDATE_ROLLBACK_FAILED", "The stack in us-east-1 is in UPDATE_ROLLBACK_FAILED."),
+    ],
+)
+def test_an_installation_that_is_broken_or_differs_is_found(
+    lags: tuple[str, str], status: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stacks = {
+        region: FoundStack("arn", each, __version__, {"ReadLag": lag}, {})
+        for region, lag, each in zip(LAB.regions, lags, ("CREATE_COMPLETE", status), strict=True)
+    }
+    monkeypatch.setattr(
+        "strongref_cli.selftest.behavior.installed_in", lambda _session, region: Found(region, stacks[region])
+    )
+    check = next(each for each in CHECKS if each.name == "installation")
+    if not why:
+        assert check.run(Scene(LAB, "x")) == f"eu-west-1: {__version__}, us-east-1: {__version__}"
+        return
+    with pytest.raises(UnexpectedError) as error:
+        check.run(Scene(LAB, "x"))
+    assert str(error.value) == why
