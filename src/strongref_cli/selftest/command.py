@@ -172,6 +172,8 @@ def _try(check: Check | Probe, lab: Lab) -> Tried:
         passed, seen, beliefs = (True, found, {}) if isinstance(found, str) else (True, "", found)
     except StrongRefError as error:
         passed, seen = False, str(error)
+    except (LookupError, TypeError, ValueError) as error:  # AWS's answer is not as it was read; the others go on.
+        passed, seen = False, f"An answer of AWS was not as expected: {error!r}"
     seconds = time.monotonic() - began
     with suppress(StrongRefError):  # What is left is removed at the end.
         scene.delete_consumer()

@@ -17,6 +17,7 @@ from strongref.protocol.hold_keeper import HURRIED_SECONDS
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG
 from strongref.protocol.ports import BATCH
 from strongref.protocol.recreation import RECREATION_SECONDS
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_cli.install.installed import read_lag
 from strongref_cli.selftest.beliefs import Seen
 from strongref_cli.selftest.requests import redelivery, request
@@ -100,6 +101,17 @@ class Reads(NamedTuple):
             return False
         return True
 
+    def dated(self) -> Seen:
+        """How much later than the end of a write its LastModifiedDate is, by AWS's time."""
+        name = f"{self.path}/dated"
+        self.call("PutParameter", Name=name, Value="1", Type="String")
+        now = self.lab.session.clock.now()
+        self.until(lambda: bool(self._shown("GetParameters", Names=[name])))
+        found = self.call("GetParameters", Names=[name])["Parameters"][0]["LastModifiedDate"]
+        self.call("DeleteParameters", Names=[name])
+        seconds = (found - now).total_seconds()
+        return Seen(abs(seconds) <= 2 * CLOCK_SKEW_SECONDS, f"{seconds:+.1f} s")
+
     def pages(self) -> Seen:
         """What a second page has if a name of the first one is deleted before."""
         path = f"{self.path}/pages"
@@ -134,6 +146,7 @@ def _reads(at: Scene) -> dict[str, Seen]:
     found = {
         "recreation": Seen(recreation <= RECREATION_SECONDS, f"refused for {recreation:.1f} s"),
         "path-pages": once.pages(),
+        "modified-date": once.dated(),
     }
     for belief, lag in slowest.items():
         wanted = max(math.ceil(2 * lag), DEFAULT_LAG)

@@ -166,6 +166,7 @@ def request(at: Scene) -> dict[str, Seen]:
         **response_urls(found, _hosts(at), at.lab.regions[0]),
         **_scalars(found[0].properties),
         "cleanup-phase": _cleanups(found),
+        "stack-status": _statuses([found[0], updates[failed], updates[failed + 1], found[-1]]),
         "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),
         "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
         "export-leaving": Seen(leaving.status != CREATED, str(leaving)),
@@ -188,6 +189,12 @@ def in_progress(requests: list[Request], allowed: float) -> Seen:
 def _dates(ahead: list[float]) -> Seen:
     """Seconds by which dates are ahead of others that are not to be the earlier ones."""
     return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
+
+
+def _statuses(requests: list[Request]) -> Seen:
+    """What a stack's status is during a creation, an update, its rollback and the deletion."""
+    found = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in requests]
+    return Seen(found == ["CREATE", "UPDATE", "UPDATE_ROLLBACK", "DELETE"], ", ".join(found))
 
 
 def _hosts(at: Scene) -> ResponseHosts:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from strongref_cli.selftest import command
 from strongref_cli.selftest.behavior import CHECKS
 from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
 from strongref_cli.selftest.command import Tried, believed
-from strongref_cli.selftest.probes import PROBES
+from strongref_cli.selftest.lab import Lab
+from strongref_cli.selftest.probes import PROBES, Probe
+from strongref_cli.selftest.scene import Scene
 from tests.support.documents import ROOT
 from tools import beliefs
+
+if TYPE_CHECKING:
+    from strongref_toolkit.session import ToolSession
 
 EMULATOR = ROOT / "tests/support/emulator"
 CORRECT_NOTHING = {"calls": "counts calls", "layers": "makes large archives faster"}
@@ -51,6 +58,19 @@ def test_names_are_used_once_and_every_probe_looks_at_a_belief() -> None:
 
 def test_the_page_has_the_list() -> None:
     assert beliefs.PAGE.read_text() == beliefs.written(), "run make texts"
+
+
+def test_an_answer_of_another_form_fails_its_probe_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in ("delete_consumer", "delete_producer"):
+        monkeypatch.setattr(Scene, each, lambda _: None)
+
+    def run(_: Scene) -> dict[str, Seen]:
+        raise KeyError("Parameters")
+
+    lab = Lab(cast("ToolSession", None), "strongref-selftest-0a1b2c3d", ("eu-west-1", "us-east-1"), "111111111111")
+    tried = command._try(Probe("reads", "", run), lab)
+    assert (tried.passed, tried.seen) == (False, "An answer of AWS was not as expected: KeyError('Parameters')")
+    assert {seen.holds for seen in believed([tried]).values()} == {False}
 
 
 def test_a_belief_holds_as_far_as_its_check_or_probe_says() -> None:

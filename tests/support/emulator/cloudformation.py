@@ -18,7 +18,7 @@ CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 FAILED = "_failed_creates"
 """What of a stack is there though its creation failed."""
 
-BELIEFS = ("cleanup-phase", "cleanup-failure", "replacement", "failed-create", "nested-stacks")
+BELIEFS = ("cleanup-phase", "cleanup-failure", "stack-status", "replacement", "failed-create", "nested-stacks")
 
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
@@ -66,6 +66,8 @@ def with_ancestors(describe: Callable[..., tuple[int, Any, Any]]) -> Callable[..
         text = body.decode() if isinstance(body, bytes) else body
         if wrong.is_wrong("cleanup-failure"):
             text = text.replace(">UPDATE_COMPLETE<", ">UPDATE_FAILED<")
+        if wrong.is_wrong("stack-status"):
+            text = text.replace(">UPDATE_ROLLBACK_IN_PROGRESS<", ">UPDATE_IN_PROGRESS<")
         text = _STACK_ID.sub(lambda found: found[0] + _ancestors(unescape(found[1])), text)
         return status, headers, text.encode() if isinstance(body, bytes) else text
 

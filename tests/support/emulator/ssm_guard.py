@@ -14,7 +14,7 @@ from ministack.services import ssm
 from tests.support.emulator import gateway, iam, wrong
 from tests.support.ssm_rules import STANDARD_BYTES, Stored, refusal
 
-BELIEFS = ("store-limits", "store-type", "create-once", "batches", "recreation")
+BELIEFS = ("store-limits", "store-type", "create-once", "batches", "recreation", "modified-date")
 
 _deleted: set[tuple[str, str]] = set()
 """The regions and names that were deleted while they could, wrongly, not be used again."""
@@ -32,7 +32,15 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
         return refused
     if action == "PutParameter" and asked.get("Tier") == "Intelligent-Tiering":
         request = request._replace(body=json.dumps(asked | {"Tier": tier(asked)}).encode())
-    return await serve(request)
+    status, headers, body = await serve(request)
+    return status, headers, _dated_otherwise(body) if wrong.is_wrong("modified-date") else body
+
+
+def _dated_otherwise(body: bytes) -> bytes:
+    answer = json.loads(body)
+    for each in answer.get("Parameters", ()):
+        each["LastModifiedDate"] -= 60
+    return json.dumps(answer).encode()
 
 
 def _deleted_before(action: str, request: dict[str, Any]) -> gateway.Response | None:
