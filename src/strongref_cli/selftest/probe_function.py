@@ -17,13 +17,16 @@ from botocore.exceptions import ClientError
 
 Event = dict[str, Any]
 
+_SHARES = {"Create": 1, "Update": 10, "Delete": 4}
+"""How much shorter a request is looked at. A deletion takes long enough for others to meet it."""
+
 
 def handler(event: Event, _context: object) -> None:
     came, asked, ssm = time.time(), event["ResourceProperties"], boto3.client("ssm")
     if asked.get("Late") == "true":
         _fail_once(ssm, f"{asked['Into']}/first")
     looks: list[list[Any]] = []
-    watched = float(asked.get("Seconds", 0)) / (1 if event["RequestType"] == "Create" else 4)
+    watched = float(asked.get("Seconds", 0)) / _SHARES[event["RequestType"]]
     while not looks or time.time() < came + watched:
         time.sleep(min(0.5, watched) if looks else 0)
         seconds = time.time() - came

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from strongref_cli.selftest.scene import Template
 
 WATCHED_SECONDS = 20
-"""How long a resource is looked at while it is created, and four times as long as during other events."""
+"""How long a resource is looked at while it is created; during other events, a share of it (`probe_function`)."""
 
 
 class Look(NamedTuple):
