@@ -101,11 +101,12 @@ class Requests(NamedTuple):
         token: Template = {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}, "ServiceTimeout": 300}
         seen: Template = {**token, "Into": self.path, "Id": identity, "Generation": str(generation), **more}
         seen |= {"Seconds": WATCHED_SECONDS, "Whole": 3, "No": False, "List": ["a"], "Plain": "?"}
+        uses = {**token, "Generation": str(generation), "A": {"Fn::GetAtt": ["Seen", "A"]}}
         template: Template = {
             "Role": {"Type": "AWS::IAM::Role", "Properties": role},
             "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
             "Seen": {"Type": "Custom::Seen", "Properties": seen},
-            "Uses": {"Type": "Custom::Uses", "Properties": {**token, "A": {"Fn::GetAtt": ["Seen", "A"]}}},
+            "Uses": {"Type": "Custom::Uses", "Properties": uses},
         }
         if fails:
             template["Fails"] = {
