@@ -56,7 +56,8 @@ def shell(tested: Aws) -> Shell:
 def passed(shell: Shell, *arguments: str, regions: Sequence[str] = BOTH) -> list[str]:
     """The checks that passed in a run in which nothing failed."""
     document = shell.ask("selftest", *regions, "--yes", *arguments)
-    assert (document["left"], [each for each in document["behavior"] if not each["passed"]]) == ([], [])
+    failed = [each for each in (*document["behavior"], *document["beliefs"]) if not each["passed"]]
+    assert (document["left"], failed) == ([], [])
     return [each["check"] for each in document["behavior"]]
 
 

@@ -150,7 +150,8 @@ def test_the_wheel_has_every_package_the_command_and_the_extras(wheel: Path) -> 
     assert {name.partition("/")[0] for name in names if name.endswith("/py.typed")} == packages
     code = (".py", "/py.typed", ".json", ".css", ".html", ".js")  # with botocore's models, and the page of a graph
     assert {name for name in names if ".dist-info" not in name and not name.endswith(code)} == {
-        f"strongref_cli/install/{name}" for name in ("suite/requirements.txt", "suite/template.yaml", "trust.yaml")
+        *(f"strongref_cli/install/{name}" for name in ("suite/requirements.txt", "suite/template.yaml", "trust.yaml")),
+        "strongref_cli/selftest/beliefs.csv",
     }
     assert "strongref = strongref_cli:main" in entry
     base = {

@@ -32,7 +32,7 @@ BELIEFS = ("resource-types", "called-via", "hold-time")
 
 TYPE = "AWS::SSM::Parameter"
 _KEY = "cloudformation:ResourceTypes"
-_WRONG_SECONDS = 3.0
+_WRONG_SECONDS = 20.0
 _MEMBER = re.compile(r"ResourceTypes\.member\.\d+")
 
 _allowed: ContextVar[list[str]] = ContextVar("allowed", default=[])  # noqa: B039 (never changed)
