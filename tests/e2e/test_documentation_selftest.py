@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from strongref_cli.selftest.behavior import CHECKS
 from strongref_cli.selftest.beliefs import BELIEFS
 from tests.e2e.conftest import hurry
 from tests.e2e.reader import reading
+from tests.support.schemas import validate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +25,14 @@ def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path
         reader.install()
         checks, beliefs = [each.name for each in CHECKS], [each.name for each in BELIEFS if each.shown_by]
         hurry(reader.aws)  # so that a continuation does not take 15 minutes
-        table = reader.run("strongref selftest --region eu-west-1 --region us-east-1 --yes")
-        assert re.findall(r"(?m)^(\S+) +PASS ", table) == checks + beliefs
+        reader.run("strongref selftest --region eu-west-1 --region us-east-1 --yes --output json")
+        document = json.loads((reader.checkout / "selftest.json").read_text())
+        validate("selftest", document)
+        assert [each["check"] for each in document["behavior"] if each["passed"]] == checks
+        assert [each["belief"] for each in document["beliefs"] if each["passed"]] == beliefs
+        assert document["left"] == []
+        table = reader.run("strongref selftest --region eu-west-1 --region us-east-1 --quick")
+        assert re.findall(r"(?m)^(\S+) +PASS ", table)[:3] == checks[:3]
         reader.run("strongref selftest --policy")
         assert "There is nothing to remove." in reader.run(
             "strongref selftest --region eu-west-1 --region us-east-1 --clean"

@@ -117,10 +117,11 @@ def started(shell: Shell, *checks: str) -> subprocess.Popen[str]:
     )
 
 
-def test_ctrl_c_removes_everything(shell: Shell, tested: Aws) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_what_ends_it_has_everything_removed(shell: Shell, tested: Aws, ending: signal.Signals) -> None:
     with started(shell, "refusal", "race") as run:
         wait_until(lambda: left(tested), "the first stack")
-        run.send_signal(signal.SIGINT)
+        run.send_signal(ending)
         _, err = run.communicate()
     assert (run.returncode, "Traceback" in err) == (130, False)
     assert left(tested) == []

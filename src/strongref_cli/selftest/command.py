@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from signal import SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref import __version__
@@ -23,7 +25,6 @@ from strongref_cli.terminal import FAILED
 from strongref_cli.terminal.output import Result, TextTable, ask, ask_about, count, progress, put_out, show
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.messages import tell
-from strongref_toolkit.session import chosen_regions
 
 if TYPE_CHECKING:
     import argparse
@@ -93,15 +94,17 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
         ]
         put_out(f"{json.dumps({'Version': '2012-10-17', 'Statement': statements}, indent=2)}\n".encode())
         return 0
-    regions = chosen_regions(session, args.region, everywhere=False)
-    if len(regions) > 2:  # noqa: PLR2004
-        raise UsageError(f"--region must be given once or twice, got {some(regions, 5)}")
+    regions = list(dict.fromkeys(args.region))
+    if not 0 < len(regions) <= 2:  # noqa: PLR2004
+        raise UsageError(f"--region must be given once or twice, got {some(regions, 5) or 'none'}")
     if args.clean is not None:
         return _clean(args, session, regions)
     checks = _chosen(args.only, quick=args.quick)
     _check_installed(session, regions)
     lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions)
-    ask_about(_plan(checks, lab, quick=args.quick), args, f"Run {count(len(checks), 'check')}?")
+    minutes = _QUICK_MINUTES if args.quick else _MINUTES
+    ask_about(_plan(checks, lab, minutes), args, f"Run {_kinds(checks)}?")
+    signal(SIGTERM, default_int_handler)  # What ends a job of a pipeline is as ctrl-C.
     tried, left = _run(checks, lab)
     show(_report(tried, left, lab), args)
     held = all(seen.holds for seen in believed(tried).values())
@@ -132,17 +135,22 @@ def _check_installed(session: ToolSession, regions: Sequence[str]) -> None:
             )
 
 
-def _plan(checks: Sequence[Check | Probe], lab: Lab, *, quick: bool) -> Result:
-    minutes = _QUICK_MINUTES if quick else _MINUTES
+def _kinds(tried: Sequence[Check | Probe]) -> str:
+    checks = sum(isinstance(each, Check) for each in tried)
+    return " and ".join(
+        count(number, what) for number, what in ((checks, "check"), (len(tried) - checks, "probe")) if number
+    )
+
+
+def _plan(checks: Sequence[Check | Probe], lab: Lab, minutes: int) -> Result:
     where = " and ".join(dict.fromkeys(lab.regions))
     notes = [
         f"In {where}, it creates {count(2 * len(checks), 'stack')} named {lab.name}-*, and deletes them.",
         f"It takes up to {minutes} minutes and costs a few cents. strongref selftest --policy prints what it needs.",
     ]
     rows = [(each.name, each.says) for each in checks]
-    return Result(
-        [TextTable(("CHECK", "WHAT MUST HOLD"), rows, notes=notes)], {"checks": [each.name for each in checks]}
-    )
+    table = TextTable(("CHECK OR PROBE", "WHAT MUST HOLD, OR IS LOOKED AT"), rows, notes=notes)
+    return Result([table], {"checks": [each.name for each in checks]})
 
 
 def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[str]]:
@@ -153,8 +161,14 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 try:
                     for done in as_completed([pool.submit(_try, each, lab) for each in checks]):
-                        tried[done.result().check.name] = done.result()
+                        now = tried[done.result().check.name] = done.result()
                         step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
+                        if not sys.stderr.isatty():
+                            how = "done" if now.passed else "FAILED"
+                            tell(
+                                "note",
+                                f"{now.check.name}: {how} after {now.seconds:.0f} s, {len(tried)} of {len(checks)}",
+                            )
                 except BaseException:
                     lab.stop.set()
                     pool.shutdown(wait=True, cancel_futures=True)
@@ -211,7 +225,13 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
         (belief.name, "PASS" if seen.holds else "FAIL", _anonymous(seen.seen), seen.setting)
         for belief, seen in beliefs.items()
     ]
-    notes = [f"Not removed: {each}" for each in left]
+    wrong = [belief for belief, seen in beliefs.items() if not seen.holds]
+    notes = [f"{each.name} does not hold. strongref relies on it: {each.says}." for each in wrong]
+    notes += [f"Not removed: {each}" for each in left]
+    passed = sum(each.passed for each in checks), sum(seen.holds for seen in beliefs.values())
+    notes.append(
+        f"{passed[0]} of {count(len(checks), 'check')} passed, {passed[1]} of {count(len(beliefs), 'belief')} hold."
+    )
     document: dict[str, Any] = {
         "strongref": __version__,
         "regions": list(lab.regions),
