@@ -25,7 +25,7 @@ Show: TypeAlias = "Callable[[str], None]"
 
 POLL_SECONDS = 2.0
 _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
-_LAGGING_POLLS = 5
+LAGGING_POLLS = 5
 
 
 def preview(plan: InstallPlan) -> RegionOutcome | None:
@@ -132,7 +132,7 @@ def _finish(stacks: RegionStacks, arn: str, operation: str, has_begun: Callable[
     polls = 0
     while found := stacks.find(arn):
         # CloudFormation's reads may lag: what they show at first may be older than the operation.
-        if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= _LAGGING_POLLS):
+        if not found.status.endswith("_IN_PROGRESS") and (has_begun(found) or polls >= LAGGING_POLLS):
             break
         stacks.aws.clock.sleep(POLL_SECONDS)
         polls += 1

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongref.aws.clients import Clients
 from strongref.errors import StrongRefError
+from strongref.protocol.ports import BATCH
+from strongref_cli.install.apply import LAGGING_POLLS
 from strongref_cli.install.stacks import RegionStacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
     from strongref.untyped import Untyped
     from strongref_toolkit.session import ToolSession
@@ -24,13 +29,15 @@ T = TypeVar("T")
 PREFIX = "strongref-selftest-"
 """What the name of every run begins with; then eight hexadecimal digits."""
 
-is_run = re.compile(rf"{PREFIX}[0-9a-f]{{8}}").fullmatch
+_RUN = re.compile(rf"{PREFIX}[0-9a-f]{{8}}")
+is_run = _RUN.fullmatch
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 3.0
 """Seconds between two looks at a stack."""
 _GIVE_UP = 1800.0
 """Seconds for one operation of a stack: longer than any that this makes."""
 _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+_BUSY = "_IN_PROGRESS"
 _CANCELED = "Delete canceled"
 """In the reason of the event of a deletion that CloudFormation refuses for an export in use."""
 _ROUNDS = 5
@@ -106,11 +113,12 @@ class Lab:
         if not stack.startswith(self.name):
             raise ValueError(stack)
         stacks = self.stacks(region)
-        action = "Update" if stacks.stack(stack) else "Create"
+        before = stacks.stack(stack)
+        action = "Update" if before else "Create"
         body = json.dumps(template, separators=(",", ":"))
         given = {"StackName": stack, "TemplateBody": body, "Capabilities": _CAPABILITIES, **request}
         arn = self.call(Clients.cloudformation, f"{action}Stack", region, **given)["StackId"]
-        return self._ended(stacks, arn, action.upper())
+        return self._ended(stacks, arn, action.upper(), before)
 
     def delete(self, region: str, stack: str) -> Ended:
         """Delete a stack, and wait for the end, or until CloudFormation refuses. Raises as `deploy`."""
@@ -130,7 +138,7 @@ class Lab:
         def ended() -> Ended | None:
             now = stacks.stack(found["StackId"])
             status = now["StackStatus"] if now else ""
-            if now and not status.endswith("IN_PROGRESS") and (why := refused()):
+            if now and not status.endswith(_BUSY) and (why := refused()):
                 return Ended(status, why)
             if status not in ("", "DELETE_FAILED"):
                 return None
@@ -142,16 +150,22 @@ class Lab:
     def _at_rest(stacks: RegionStacks, arn: str) -> bool | None:
         """None while an operation is going on: CloudFormation deletes no stack in the middle of an update."""
         stack = stacks.stack(arn)
-        return None if stack and stack["StackStatus"].endswith("IN_PROGRESS") else True
+        return None if stack and stack["StackStatus"].endswith(_BUSY) else True
 
-    def _ended(self, stacks: RegionStacks, arn: str, operation: str) -> Ended:
+    def _ended(self, stacks: RegionStacks, arn: str, operation: str, before: StackTypeDef | None) -> Ended:
+        polls = count()
+
         def ended() -> Ended | None:
-            found = stacks.find(arn)
-            status = found.status if found else ""
-            if status.endswith("IN_PROGRESS"):
-                return None
             stack = stacks.stack(arn)
-            outputs = {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())} if stack else {}
+            # CloudFormation's reads may lag: what they show at first may be older than the operation.
+            is_old = not stack or (before and stack.get("LastUpdatedTime") == before.get("LastUpdatedTime"))
+            if is_old and next(polls) < LAGGING_POLLS:
+                return None
+            if not stack:
+                return Ended("")
+            if stack["StackStatus"].endswith(_BUSY):
+                return None
+            status, outputs = stack["StackStatus"], {x["OutputKey"]: x["OutputValue"] for x in stack.get("Outputs", ())}
             failed = status != f"{operation}_COMPLETE"
             return Ended(status, stacks.failure(arn, operation) if failed else "", outputs)
 
@@ -188,7 +202,7 @@ class Lab:
 
     def clean(self, step: Callable[[str], None]) -> list[str]:
         """Delete every stack and parameter of the run, stopped or not; what is left, with why."""
-        calm = Lab(self.session, self.name, self.regions, self.account)
+        calm = replace(self, stop=Event())
         left: dict[str, str] = {}
         for _ in range(_ROUNDS):
             left = {}
@@ -203,13 +217,12 @@ class Lab:
                 break
         for region in dict.fromkeys(self.regions):
             names = list(calm.parameters(region)) if not left else []
-            for at in range(0, len(names), 10):
-                calm.call(Clients.ssm, "DeleteParameters", region, Names=names[at : at + 10])
+            for at in range(0, len(names), BATCH):
+                calm.call(Clients.ssm, "DeleteParameters", region, Names=names[at : at + BATCH])
         return [f"{what}: {why}" for what, why in left.items()]
 
 
 def runs(session: ToolSession, regions: tuple[str, ...]) -> list[str]:
     """The names of all runs that have a stack in one of the regions. Raises `AwsCallError`: they cannot be listed."""
-    pattern = re.compile(rf"{PREFIX}[0-9a-f]{{8}}")
     names = (name for region in regions for name in RegionStacks.of(session, region).names())
-    return sorted({found[0] for name in names if (found := pattern.search(name))})
+    return sorted({found[0] for name in names if (found := _RUN.search(name))})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from threading import Event
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -140,3 +141,22 @@ def test_an_installation_that_is_broken_or_differs_is_found(
     with pytest.raises(UnexpectedError) as error:
         check.run(Scene(LAB, "x"))
     assert str(error.value) == why
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [
+        (["old", "old", "UPDATE_IN_PROGRESS", "UPDATE_COMPLETE"], "UPDATE_COMPLETE"),
+        (["UPDATE_IN_PROGRESS", None], ""),  # somebody has deleted it
+    ],
+)
+def test_what_is_older_than_the_operation_is_not_its_end(
+    shown: Sequence[str | None], status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = [None if each is None else {"StackStatus": each, "LastUpdatedTime": 2} for each in shown]
+    before = {"StackStatus": "CREATE_COMPLETE"}
+    described = iter([before if each and each["StackStatus"] == "old" else each for each in looks])
+    stacks = SimpleNamespace(stack=lambda _: next(described, looks[-1]))
+    monkeypatch.setattr("strongref_cli.selftest.lab._FIRST_PAUSE", 0.0)
+    arn = "arn:aws:cloudformation:eu-west-1:111111111111:stack/web/1"
+    assert LAB._ended(cast("Any", stacks), arn, "UPDATE", cast("Any", before)).status == status
