@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from base64 import urlsafe_b64decode as b64decode
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,9 +119,11 @@ def _end_with_last_user() -> None:
         if not _is_held():
             break
         closed.rename(lifeline)  # and somebody has since the last one left.
-    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
-    _end_functions()
-    os.killpg(os.getpgrp(), signal.SIGKILL)
+    try:
+        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+        _end_functions()
+    finally:
+        os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _is_held() -> bool:
@@ -138,8 +141,9 @@ def _end_functions() -> None:
     """End the functions and wait for them, so that their CPU time counts as this process's. Needs /proc."""
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     for child in map(int, chain(*children)):
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        with suppress(ProcessLookupError, ChildProcessError):  # The thread that started it has waited for it.
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def main(port: int) -> None:
