@@ -134,12 +134,7 @@ emulator-stop:
 	@if test -e $(BUILD)/emulator.lock; then $(BIN)/python -m examples.emulator stop $(BUILD); else echo 'No emulator is running.'; fi
 
 texts: setup ## Writes error texts, commands and this table into the pages|10 s
-	$(BIN)/python -m tests.support.error_texts
-	$(BIN)/python -m tools.cli_page
-	$(BIN)/python -m tools.template_schema
-	$(BIN)/python -m tools.version
-	$(BIN)/python -m tools.targets
-	$(BIN)/python -m tools.beliefs
+	$(BIN)/python -m tools.texts
 
 pictures: setup ## Writes the pictures of the documentation; needs Chromium|10 s
 	$(BIN)/python -m tools.pictures

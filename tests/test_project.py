@@ -83,7 +83,7 @@ def test_there_are_the_workflows_that_the_pages_name() -> None:
 
 
 def test_the_pages_say_what_the_makefile_says_of_its_targets() -> None:
-    for page, text in targets.written().items():
+    for page, text in targets.pages().items():
         assert page.read_text() == text, f"make texts writes {page.name}"
 
 

@@ -1,13 +1,9 @@
-"""Writes `docs/cli/index.md` and `docs/cli/commands.md` from `cli_page_head.md` and the commands' own parsers.
-
-Run it with `make texts`; a test checks that the pages are current.
-"""
+"""`docs/cli/index.md` and `docs/cli/commands.md`, from `cli_page_head.md` and the commands' own parsers."""
 
 from __future__ import annotations
 
 import argparse
 import functools
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -169,13 +165,3 @@ def _list(rows: Iterable[Row]) -> Iterator[str]:
     yield from (f"- {name}: {meaning}\n" for name, meaning in found)
     if found:
         yield "\n"
-
-
-def main() -> int:
-    for path, text in pages().items():
-        path.write_text(text, "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,8 @@
-"""Writes what make's targets do, and how long they take, into the pages: from what stands behind `##` in the Makefile.
-
-`make texts` runs it, and a test checks that they agree.
-"""
+"""What make's targets do, and how long they take, in the pages: from what stands behind `##` in the Makefile."""
 
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from tools.release import ROOT
@@ -17,16 +13,27 @@ if TYPE_CHECKING:
 HEAD = "| Command | What it does | Time |\n|---|---|---:|\n"
 
 _TARGET = re.compile(r"^([a-z0-9-]+):[^#\n]* ## ([^|\n]+)\|(.*)$", re.MULTILINE)
-_TABLE = re.compile(re.escape(HEAD) + r"(?:\|.*\n)*")
 _TAKES = re.compile(r"`make ([a-z0-9-]+)` takes (\d+ (?:seconds|minutes))")
 _UNITS = {"s": "seconds", "min": "minutes"}
 
 
-def written() -> dict[Path, str]:
-    """Each page as it should be.
+def table_of(head: str) -> re.Pattern[str]:
+    """A table in a page, given its head."""
+    return re.compile(re.escape(head) + r"(?:\|.*\n)*")
+
+
+def with_table(page: Path, head: str, rows: str) -> str:
+    """A page with these rows in a table. Raises `ValueError`: it does not have the table exactly once."""
+    text, count = table_of(head).subn(lambda _: head + rows, page.read_text("utf-8"))
+    if count != 1:
+        raise ValueError(f"{page.name} has the table {count} times")
+    return text
+
+
+def pages() -> dict[Path, str]:
+    """Each page as it should be; errors as for `with_table`.
 
     Raises:
-        ValueError: CONTRIBUTING.md does not have the table exactly once.
         KeyError: the README names a target that has no time.
     """
     targets = _TARGET.findall((ROOT / "Makefile").read_text("utf-8"))
@@ -38,17 +45,4 @@ def written() -> dict[Path, str]:
         return f"`make {found[1]}` takes {number} {_UNITS[unit]}"
 
     rows = "".join(f"| `make {name}` | {what} | {time} |\n" for name, what, time in targets)
-    table, count = _TABLE.subn(lambda _: HEAD + rows, page.read_text("utf-8"))
-    if count != 1:
-        raise ValueError(f"{page.name} has the table {count} times")
-    return {page: table, readme: _TAKES.sub(takes, readme.read_text("utf-8"))}
-
-
-def main() -> int:
-    for page, text in written().items():
-        page.write_text(text, "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {page: with_table(page, HEAD, rows), readme: _TAKES.sub(takes, readme.read_text("utf-8"))}

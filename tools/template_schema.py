@@ -1,14 +1,13 @@
-"""Writes what editors know of the resources and of the macro: a JSON schema, and settings of VS Code that use it.
+"""What editors know of the resources and of the macro: a JSON schema, and settings of VS Code that use it.
 
 Names, and which of them are required, are those of the functions' own tables. Types and choices are found by asking the
-functions, and the pages describe them. Run it with `make texts`; a test checks that the files are current.
+functions, and the pages describe them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from strongref.contract.properties import Property, parse_text
@@ -21,6 +20,7 @@ from tests.support.documents import ROOT, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from strongref.contract.properties import Table
 
@@ -180,11 +180,5 @@ def settings() -> Schema:
     }
 
 
-def main() -> int:
-    for path, made in ((SCHEMA, schema()), (SETTINGS, settings())):
-        path.write_text(f"{json.dumps(made, indent=2)}\n", "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def pages() -> dict[Path, str]:
+    return {path: f"{json.dumps(made, indent=2)}\n" for path, made in ((SCHEMA, schema()), (SETTINGS, settings()))}

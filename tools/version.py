@@ -1,12 +1,8 @@
-"""Writes the version of `strongref/__init__.py` into the template, which cannot read it. `make texts` runs it.
-
-A test checks that they agree.
-"""
+"""The version of `strongref/__init__.py` in the template, which cannot read it."""
 
 from __future__ import annotations
 
 import re
-import sys
 
 from tools.release import ROOT, version_of
 
@@ -32,10 +28,6 @@ def with_version(template: str, version: str) -> str:
     return template
 
 
-def main() -> int:
-    TEMPLATE.write_text(with_version(TEMPLATE.read_text("utf-8"), version_of(ROOT)), "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def written() -> str:
+    """The template as it should be; errors as for `with_version`."""
+    return with_version(TEMPLATE.read_text("utf-8"), version_of(ROOT))
