@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from benchmarks.installing import ROOT
 from benchmarks.sides import NEWEST, STRONG, Side, sides
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.installing import Node, Python
@@ -25,24 +27,17 @@ Data = dict[str, Any]
 
 _BEGAN = time.monotonic()
 _WIDTH = 240
+_RUN_SECONDS = 300
 
 
 class Verdict(NamedTuple):
-    """A target, whether it is met, and by what figure.
+    """A target, whether it is met, and by what figure."""
 
-    Attributes:
-        target: in words.
-        met: None where it was not measured.
-        measured: the figures.
-        why: the reason, if the target is not met.
-        misses: the cases that miss it, if there are several.
-    """
-
-    target: str
-    met: bool | None
-    measured: str
-    why: str = ""
-    misses: Sequence[str] = ()
+    target: str  # in words
+    met: bool | None  # None where it was not measured
+    measured: str  # the figures
+    why: str = ""  # the reason, if the target is not met
+    misses: Sequence[str] = ()  # the cases that miss it, if there are several
 
 
 class Table(Protocol):
@@ -53,30 +48,26 @@ class Table(Protocol):
 
     def run(self, bench: Bench) -> Data:
         """Measure."""
-        ...
 
     def render(self, data: Data) -> list[str]:
         """The results as lines of Markdown."""
-        ...
 
     def verdicts(self, data: Data) -> list[Verdict]:
         """Compare the results with the targets."""
-        ...
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A run.
+    """A run."""
 
-    Attributes:
-        pythons: this one first, then Lambda's if the machine has it.
-        node: with the CDK's packages, or why there is none.
-        quick: run with small numbers, to check that everything works.
-    """
+    pythons: Sequence[Python]  # this one first, then Lambda's if the machine has it
+    node: Node | str  # with the CDK's packages, or why there is none
+    quick: bool = False  # run with small numbers, to check that everything works
 
-    pythons: Sequence[Python]
-    node: Node | str
-    quick: bool = False
+    @property
+    def without(self) -> str:
+        """Why the CDK is not measured; empty if it is."""
+        return self.node if isinstance(self.node, str) else ""
 
     @property
     def sides(self) -> Sequence[Side]:
@@ -105,6 +96,18 @@ def say(text: str) -> None:
     """Print progress."""
     sys.stdout.write(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}\n")
     sys.stdout.flush()
+
+
+def timed(program: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[float, str]:
+    """Run a program in a Python process of its own: its seconds, and what it prints."""
+    command, began = [sys.executable, "-c", program, *arguments], time.perf_counter()
+    done = subprocess.run(  # noqa: S603 (this Python)
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_RUN_SECONDS, check=False
+    )
+    spent = time.perf_counter() - began
+    if done.returncode:
+        raise RuntimeError(f"{arguments[0]} failed: {done.stderr}")
+    return spent, done.stdout
 
 
 def measure(name: str, module: Table, bench: Bench, folder: Path) -> None:

@@ -68,7 +68,7 @@ def run(bench: Bench) -> Data:
             outcome = world.create("exports", {**world.side.exports(values(count)), "Account": _OTHER})
             row = {"event": "exports: abroad", "n": count, "side": OURS, "calls": outcome.calls, "done": outcome.done}
             rows.append(row | {"status": outcome.status})
-    return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
+    return {"titles": bench.titles, "without": bench.without, "rows": rows}
 
 
 def _story(world: World, count: int) -> Iterator[tuple[str, Outcome, int]]:

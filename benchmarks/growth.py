@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import OURS, US, values
-from benchmarks.tables import median, milliseconds, number, table
+from benchmarks.tables import median, milliseconds, missing, number, table
 from benchmarks.world import Outcome, World, rates
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def run(bench: Bench) -> Data:
         {"side": side, "size": size, "event": event, "calls": sorted(row["calls"]), "seconds": median(row["seconds"])}
         for (side, size, event), row in found.items()
     ]
-    without = bench.node if isinstance(bench.node, str) else ""
-    return {"titles": bench.titles, "without": without, "sizes": list(sizes), "stored": stored, "rows": rows}
+    return {"titles": bench.titles, "without": bench.without, "sizes": list(sizes), "stored": stored, "rows": rows}
 
 
 def _names(size: int) -> list[str]:
@@ -85,8 +84,7 @@ def render(data: Data) -> list[str]:
         times = [row["seconds"] for row in each]
         counts = [" or ".join(map(number, row["calls"])) for row in each]
         rows.append([data["titles"][side], event, *counts, *map(milliseconds, times), f"{times[-1] / times[0]:.2f}"])
-    without = ["", f"The CDK's lines are missing: {data['without']}."] if data["without"] else []
-    return [*table(header, rows), *without]
+    return [*table(header, rows), *missing(data, "lines")]
 
 
 def verdicts(data: Data) -> list[Verdict]:

@@ -25,19 +25,12 @@ _LAYER = ("aws_lambda_powertools", "crhelper", "typing_extensions.py")
 
 @dataclass(frozen=True)
 class Python:
-    """A Python and the folders that stand for its functions, compiled as the layer is.
+    """A Python and the folders that stand for its functions, compiled as the layer is."""
 
-    Attributes:
-        version: as in 3.13.0.
-        path: of the interpreter.
-        runtime: the folder of what Lambda has of its own.
-        folder: of `layer`, `exporter`, `importer` and `signed`, as they were when this run began.
-    """
-
-    version: str
-    path: Path
-    runtime: Path
-    folder: Path
+    version: str  # as in 3.13.0
+    path: Path  # of the interpreter
+    runtime: Path  # the folder of what Lambda has of its own
+    folder: Path  # of `layer`, `exporter`, `importer` and `signed`, as they were when this run began
 
     def function(self, name: str) -> dict[str, str]:
         """What has its interpreter find a function, in Lambda's order."""

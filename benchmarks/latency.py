@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, Side, values
-from benchmarks.tables import NONE, median, milliseconds, number, ratios, spread, table
+from benchmarks.tables import NONE, median, milliseconds, missing, number, ratios, spread, table
 from benchmarks.world import World
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run(bench: Bench) -> Data:
                 row = {"side": key, "what": what, "n": count}
                 rows.append(row | {"runs": [each.seconds for each in taken], "cpu": [each.cpu for each in taken]})
             say(f"latency: {count:,} values")
-    return {"titles": bench.titles, "without": bench.node if isinstance(bench.node, str) else "", "rows": rows}
+    return {"titles": bench.titles, "without": bench.without, "rows": rows}
 
 
 class _Sample(NamedTuple):
@@ -109,8 +109,7 @@ def render(data: Data) -> list[str]:
             for key in theirs:
                 row += [spread(found[what, count, key], shown), spread(ratios(ours, found[what, count, key]))]
             rows.append(row)
-    without = ["", f"The CDK's columns are missing: {data['without']}."] if data["without"] else []
-    return [*table(header, rows), *without]
+    return [*table(header, rows), *missing(data, "columns")]
 
 
 PARTS = {"runs": (milliseconds, ""), "cpu": (lambda given: f"{given * 1000:.2f} ms", ", CPU per call")}

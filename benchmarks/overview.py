@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import stored_exports
-from benchmarks.bench import Bench, Data, Verdict, say
-from benchmarks.installing import ROOT
+from benchmarks.bench import Bench, Data, Verdict, say, timed
 from benchmarks.sides import EU, US, values
 from benchmarks.stored_exports import Stack
 from benchmarks.tables import NONE, number, ratios, seconds, spread, table
@@ -43,7 +39,6 @@ Every run checks how many values and importers it finds, and the state of each i
 _LATENCY_MS = 10.0
 _REPETITIONS = 7
 _SLOW_REPETITIONS = 3
-_RUN_SECONDS = 300
 _REGIONS = (EU, "eu-central-1", US, "ap-southeast-2")
 _STACKS, _OLD = 100, 10
 _MOST_CALLS = 20
@@ -190,18 +185,8 @@ def _turns(case: Case, *, quick: bool) -> Iterator[tuple[bool, str]]:
 
 def _run(side: Side, case: Case, environment: Mapping[str, str]) -> float:
     """Run the program; its seconds."""
-    began = time.perf_counter()
-    done = subprocess.run(  # noqa: S603 (this Python)
-        [sys.executable, "-c", side.program, *case.regions],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        timeout=_RUN_SECONDS,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    spent = time.perf_counter() - began
-    if side.counted(done.stdout) != (case.exports, case.importers if side.sees_importers else 0):
+    spent, output = timed(side.program, case.regions, environment)
+    if side.counted(output) != (case.exports, case.importers if side.sees_importers else 0):
         raise RuntimeError(f"{side.title} of {case.title} is not what it should be")
     return spent
 

@@ -9,16 +9,15 @@ import signal
 import subprocess
 import threading
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.installing import CDK, ROOT, Node, Python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
-
 
 FLAGS = ("-s", "-P")
 """Python's: nothing of the user's, and nothing from beside the script."""
@@ -36,22 +35,15 @@ class TimedOutError(Exception):
 
 @dataclass(frozen=True)
 class Ran:
-    """One event's course through a function.
+    """One event's course through a function."""
 
-    Attributes:
-        seconds: that the handler took.
-        cpu_seconds: of a processor's time that it took of these, in all threads.
-        error: what it raised, if it did: the class's name.
-        peak_kb: the most memory that its process had in use so far.
-    """
-
-    seconds: float
-    cpu_seconds: float
-    error: str | None
-    peak_kb: int
+    seconds: float  # that the handler took
+    cpu_seconds: float  # of a processor's time that it took of these, in all threads
+    error: str | None  # what it raised, if it did: the class's name
+    peak_kb: int  # the most memory that its process had in use so far
 
 
-class Process:
+class Process(AbstractContextManager["Process"]):
     """A running function.
 
     Attributes:
@@ -112,12 +104,7 @@ class Process:
         self._told.close()
         os.close(self._reports)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _limit(self, share: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import OURS, Side, values
-from benchmarks.tables import NONE, number, seconds, table
+from benchmarks.tables import NONE, missing, number, seconds, table
 from benchmarks.world import Outcome, World, rates
 from tests.support.quota import CLASSES, Quotas
 
@@ -54,7 +54,7 @@ def run(bench: Bench) -> Data:
         rows = list(pool.map(lambda at: _row(cells[at], count, wait=at * apart), range(len(cells))))
     return {
         "titles": bench.titles,
-        "without": bench.node if isinstance(bench.node, str) else "",
+        "without": bench.without,
         "n": count,
         "quotas": {name: Quotas().rate(action) for action, name in CLASSES.items()},
         "rows": rows,
@@ -129,8 +129,7 @@ def render(data: Data) -> list[str]:
     rows.sort(key=lambda row: (row[0], row[1]))
     reasons = sorted({row["reason"] for row in data["rows"] if row["status"] != "SUCCESS"})
     failed = ["", "The failures: " + "; ".join(f"`{reason}`" for reason in reasons) + "."] if reasons else []
-    without = ["", f"The CDK's lines are missing: {data['without']}."] if data["without"] else []
-    return [*table(header, rows), *failed, *without]
+    return [*table(header, rows), *failed, *missing(data, "lines")]
 
 
 def verdicts(data: Data) -> list[Verdict]:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmarks.bench import Bench, Data, Verdict, say
+from benchmarks.bench import Bench, Data, Verdict, say, timed
 from benchmarks.sides import EU
 from benchmarks.tables import median, number, ratio, seconds, table
 from benchmarks.world import rates
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 TITLE = "Resolving manifests"
 METHOD = """
@@ -36,10 +29,9 @@ _STACKS = 20
 _TOKENS = (20, 200, 1_000)
 _LATENCY_MS = 10.0
 _REPETITIONS = 5
-_RUN_SECONDS = 300
 
 _RUN = "import sys; from strongref_cli import main; sys.exit(main(sys.argv[1:]))"
-_FORGET = "from strongref_toolkit.memo import Memo; Memo.get = lambda self, key, ask: ask(); "
+_FORGET = "from strongref.memo import Memo; Memo.get = lambda self, key, ask: ask(); "
 _SIDES = {"once": ("Each stack once", _RUN), "anew": ("Each value again", _FORGET + _RUN)}
 
 
@@ -56,8 +48,9 @@ def run(bench: Bench) -> Data:
             for _ in range(1 if bench.quick else _REPETITIONS):
                 for side, (_, program) in _SIDES.items():
                     service.reset()
-                    spent = _resolve(program, manifests, Path(folder, "out"), environment)
-                    _check(Path(folder, "out"), tokens)
+                    out = Path(folder, "out")
+                    spent, _ = timed(program, ["resolve", str(manifests), "-o", str(out), "--strict"], environment)
+                    _check(out, tokens)
                     row = found.setdefault((side, tokens), {"calls": set(), "seconds": []})
                     row["calls"].add(sum(service.state().counts.values()))
                     row["seconds"].append(spent)
@@ -94,19 +87,6 @@ def _write(folder: Path, tokens: int) -> None:
     for at in range(_STACKS):
         lines = "".join(f"  {key}: ${{cfn:stack{at}.{key}}}\n" for key in _keys(tokens))
         (folder / f"{at}.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\ndata:\n{lines}", encoding="utf-8")
-
-
-def _resolve(program: str, manifests: Path, out: Path, environment: Mapping[str, str]) -> float:
-    """Run the command; its seconds."""
-    began = time.perf_counter()
-    subprocess.run(  # noqa: S603 (this Python)
-        [sys.executable, "-c", program, "resolve", str(manifests), "-o", str(out), "--strict"],
-        env=environment,
-        check=True,
-        timeout=_RUN_SECONDS,
-        stderr=subprocess.DEVNULL,
-    )
-    return time.perf_counter() - began
 
 
 def _check(out: Path, tokens: int) -> None:

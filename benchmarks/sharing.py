@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.quota import WRITES
 from benchmarks.sides import OURS, US, Side, values
-from benchmarks.tables import NONE, number, ratios, seconds, table
+from benchmarks.tables import NONE, missing, number, ratios, seconds, table
 from benchmarks.world import World, rates
 from tests.support.local_ssm.service import ACCOUNT
 from tests.support.quota import Quotas
@@ -99,12 +99,7 @@ def run(bench: Bench) -> Data:
     apart = 0.0 if bench.quick else _APART_SECONDS
     with ThreadPoolExecutor(len(cells)) as pool:
         rows = list(pool.map(lambda at: _row(cells[at], runs, at * apart), range(len(cells))))
-    return {
-        "titles": bench.titles,
-        "without": bench.node if isinstance(bench.node, str) else "",
-        "runs": runs,
-        "rows": rows[::-1],
-    }
+    return {"titles": bench.titles, "without": bench.without, "runs": runs, "rows": rows[::-1]}
 
 
 def _row(cell: Cell, runs: int, wait: float) -> dict[str, Any]:
@@ -162,8 +157,7 @@ def render(data: Data) -> list[str]:
         )
         for row in sorted(data["rows"], key=lambda row: (row["what"], row["n"], [*data["titles"]].index(row["side"])))
     ]
-    without = ["", f"The CDK's lines are missing: {data['without']}."] if data["without"] else []
-    return [*table(header, rows), *without]
+    return [*table(header, rows), *missing(data, "lines")]
 
 
 def verdicts(data: Data) -> list[Verdict]:

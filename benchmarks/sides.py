@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks import processes
 
@@ -29,43 +29,20 @@ def values(count: int, first: int = 0, mark: str = "thing") -> Values:
     }
 
 
-class Side(Protocol):
-    """One of them."""
-
-    @property
-    def key(self) -> str:
-        """Its name in results."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """Its name in tables."""
-        ...
-
-    def exports(self, given: Values, *, secure: bool = False) -> Properties:
-        """What the exporting resource's properties are."""
-        ...
-
-    def imports(self, given: Values) -> Properties:
-        """What the importing resource's properties are."""
-        ...
-
-    def start(self, what: str, environment: Mapping[str, str]) -> Process:
-        """The function that carries out `exports` or `imports`."""
-        ...
-
-
 @dataclass(frozen=True)
 class Ours:
     """strongref, as installed, with a share of a processor."""
 
     python: Python
     processor: float = 1.0
-    key: str = OURS
-    title: str = "strongref"
+    key: str = OURS  # its name in results
+    title: str = "strongref"  # its name in tables
 
     def exports(self, given: Values, *, secure: bool = False) -> Properties:
-        """All of them `SecureString`s where an import could not return so many values: it claims those only."""
+        """The properties of the exporting resource.
+
+        All values are `SecureString`s where an import could not return so many: it claims those only.
+        """
         more = {"SecureKeys": list(given)} if secure else {}
         return {"Region": US, "Consumer": CONSUMER, "Values": given} | more
 
@@ -73,6 +50,7 @@ class Ours:
         return {"From": {"Stack": PRODUCER, "Region": EU}, "Names": list(given)}
 
     def start(self, what: str, environment: Mapping[str, str]) -> Process:
+        """The function that carries out `exports` or `imports`."""
         function = {"exports": "exporter", "imports": "importer"}[what]
         return processes.python(self.python, function, environment, self.processor)
 
@@ -99,6 +77,9 @@ class Cdk:
 
     def start(self, what: str, environment: Mapping[str, str]) -> Process:
         return processes.node(self.node, self.key, {"exports": "writer", "imports": "reader"}[what], environment)
+
+
+Side: TypeAlias = Ours | Cdk
 
 
 def _named(given: Values) -> Values:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import processes, profiling
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, STRONG, Cdk, Ours, values
-from benchmarks.tables import NONE, median, megabytes, milliseconds, ratios, spread, table
+from benchmarks.tables import NONE, median, megabytes, milliseconds, missing, ratios, spread, table
 from benchmarks.world import World, rates
 
 if TYPE_CHECKING:
@@ -47,19 +47,12 @@ class Start(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A process that is started repeatedly.
+    """A process that is started repeatedly."""
 
-    Attributes:
-        name: in tables.
-        ours: whether it is one of strongref's.
-        role: what it is compared by: exporter, importer, sdk, floor or bare.
-        start: starts it once.
-    """
-
-    name: str
-    ours: bool
-    role: str
-    start: Callable[[], Start]
+    name: str  # in tables
+    ours: bool  # whether it is one of strongref's
+    role: str  # what it is compared by: exporter, importer, sdk, floor or bare
+    start: Callable[[], Start]  # starts it once
 
 
 def run(bench: Bench) -> Data:
@@ -84,8 +77,7 @@ def run(bench: Bench) -> Data:
         }
         for subject in subjects
     ]
-    without = bench.node if isinstance(bench.node, str) else ""
-    return {"without": without, "rows": rows, "profiles": profiles}
+    return {"without": bench.without, "rows": rows, "profiles": profiles}
 
 
 def _runs(samples: Sequence[float]) -> list[float]:
@@ -148,8 +140,7 @@ def render(data: Data) -> list[str]:
     for ours, other in _pairs(data):
         compared.append((ours["name"], other["name"], *(spread(ratios(ours[part], other[part])) for part in _PARTS)))
     lines += ["", *table(["Ours", "over", "ready", "first event", "memory"], compared)]
-    if data["without"]:
-        lines += ["", f"The CDK's lines are missing: {data['without']}."]
+    lines += missing(data, "lines")
     for each in data["profiles"]:
         lines += ["", *profiling.render(each)]
     return lines

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import calls, latency, memory, overview, sharing
+from benchmarks import calls, growth, latency, memory, overview, sharing
 from benchmarks.bench import Data, load
 from benchmarks.document import verdicts, wrap
 from benchmarks.sides import NEWEST, OURS, STRONG
-from benchmarks.tables import median, megabytes, milliseconds, number, ratios, seconds, table
+from benchmarks.tables import median, megabytes, milliseconds, missing, number, ratios, seconds, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -97,8 +97,7 @@ def _compared(
     """A table with a column for each side."""
     sides = [side for side in (OURS, STRONG, NEWEST) if side in data["titles"]]
     rows = [(label(key), *(cell(key, side) for side in sides)) for key in keys]
-    missing = ["", f"The CDK's columns are missing: {data['without']}."] if data["without"] else []
-    return [*table([first, *(data["titles"][side] for side in sides)], rows), *missing]
+    return [*table([first, *(data["titles"][side] for side in sides)], rows), *missing(data, "columns")]
 
 
 def _quota(data: Data) -> list[str]:
@@ -241,11 +240,8 @@ def _reading(listing: Data, resolving: Data) -> list[str]:
 
 def _growth(data: Data) -> list[str]:
     """Whether the calls of each event are the same, however many other parameters there are."""
-    found: dict[str, set[tuple[int, ...]]] = {}
-    for row in data["rows"]:
-        if row["side"] == OURS:
-            found.setdefault(row["event"], set()).add(tuple(row["calls"]))
-    verb = "do not depend" if all(len(each) == 1 for each in found.values()) else "depend"
+    (same,) = growth.verdicts(data)
+    verb = "do not depend" if same.met else "depend"
     sizes = sorted(data["sizes"])
     return [f"Calls {verb} on other parameters, measured with {number(sizes[0])} to {number(sizes[-1])} of them."]
 

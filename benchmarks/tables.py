@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+import statistics
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 NONE = "-"
 _SMALL = 10
@@ -23,6 +24,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 def _is_figure(cell: str) -> bool:
     return cell == NONE or _FIGURE.fullmatch(cell) is not None
+
+
+def missing(data: Mapping[str, Any], what: str) -> list[str]:
+    """Why the CDK has no lines, or columns, below a table; nothing if it has."""
+    return ["", f"The CDK's {what} are missing: {data['without']}."] if data["without"] else []
 
 
 def number(given: float) -> str:
@@ -60,12 +66,6 @@ def megabytes(kilobytes: float) -> str:
     return f"{kilobytes / 1024:,.0f} MB"
 
 
-def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
-    """The lower quartile, the median and the upper quartile, each a measured value, to six decimals."""
-    ordered = sorted(samples)
-    low, middle, high = (round(ordered[round((len(ordered) - 1) * part)], 6) for part in (0.25, 0.5, 0.75))
-    return low, middle, high
-
-
 def median(samples: Sequence[float]) -> float:
-    return quartiles(samples)[1]
+    """To six decimals."""
+    return round(statistics.median(samples), 6)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.processes import EVENT_SECONDS, Process, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US, Properties, Side
@@ -15,8 +17,6 @@ from tests.support.local_ssm.service import ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
-
 
 UNLIMITED = 1_000_000
 LIMITS = [field.name.upper() for field in fields(RateLimits)]
@@ -37,27 +37,15 @@ def rates(*, paced: bool = True) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an event.
+    """What came of an event."""
 
-    Attributes:
-        status: of the answer, as in SUCCESS; of no answer, `TIMED OUT` or `NO ANSWER`.
-        reason: the answer's, its first line.
-        counts: the calls that were carried out, by action.
-        throttled: those that were not.
-        seconds: that the handler took, until it had answered, all invocations together.
-        cpu_seconds: of a processor's time in them.
-        invocations: how many it took.
-        peak_kb: the most memory in use.
-    """
-
-    status: str
-    reason: str
-    counts: dict[str, int]
-    throttled: dict[str, int]
-    seconds: float
-    cpu_seconds: float
-    invocations: int
-    peak_kb: int
+    status: str  # of the answer, as in SUCCESS; of no answer, `TIMED OUT` or `NO ANSWER`
+    reason: str  # the answer's, its first line
+    counts: dict[str, int]  # the calls that were carried out, by action
+    throttled: dict[str, int]  # those that were not
+    seconds: float  # that the handler took, until it had answered, all invocations together
+    cpu_seconds: float  # of a processor's time in them
+    peak_kb: int  # the most memory in use
 
     @property
     def calls(self) -> int:
@@ -68,30 +56,19 @@ class Outcome:
         return self.status == "SUCCESS"
 
 
-class World:
-    """One side's functions on a service of their own, and what CloudFormation knows of the two stacks.
-
-    Attributes:
-        side: whose functions.
-        service: what they call.
-        environment: of those that are started from now on.
-    """
+class World(AbstractContextManager["World"]):
+    """One side's functions on a service of their own, and what CloudFormation knows of the two stacks."""
 
     def __init__(self, side: Side, environment: Mapping[str, str]) -> None:
         self.side = side
-        self.service = LocalSsm.start()
-        self.environment = environment
+        self.service = LocalSsm.start()  # what the functions call
+        self.environment = environment  # of those that are started from now on
         self._processes: dict[str, Process] = {}
         self._properties: dict[str, Properties] = {}
         self._physical: dict[str, str] = {}
         self._tokens = count(1)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.cool()
         self.service.stop()
 
@@ -177,10 +154,9 @@ class World:
 
     def _invoke(self, process: Process, event: Mapping[str, Any]) -> tuple[Outcome, dict[str, Any]]:
         """Until there is an answer; a function that hands over to another invocation gets that one, too."""
-        pending, taken, invocations, peak, seconds, cpu = [event], 0, 0, 0, 0.0, 0.0
+        pending, taken, peak, seconds, cpu = [event], 0, 0, 0.0, 0.0
         timed_out = False
         while pending and not timed_out:
-            invocations += 1
             try:
                 ran = process.send(pending.pop(), EVENT_SECONDS)
                 peak, seconds, cpu = ran.peak_kb, seconds + ran.seconds, cpu + ran.cpu_seconds
@@ -193,7 +169,7 @@ class World:
         answer = state.answers[-1] if state.answers else {}
         status = answer.get("Status") or ("TIMED OUT" if timed_out else "NO ANSWER")
         reason = str(answer.get("Reason") or "").strip().partition("\n")[0]
-        return Outcome(status, reason, state.counts, state.throttled, seconds, cpu, invocations, peak), answer
+        return Outcome(status, reason, state.counts, state.throttled, seconds, cpu, peak), answer
 
     def _tell_stacks(self, at_work: str, status: str, request_type: str, physical: str | None) -> None:
         in_progress = _STATUS[request_type]
@@ -223,16 +199,11 @@ def _arn(name: str, region: str) -> str:
 
 
 def _together(first: Outcome, second: Outcome) -> Outcome:
-    def added(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-        return {action: one.get(action, 0) + other.get(action, 0) for action in sorted({*one, *other})}
-
-    return Outcome(
-        second.status,
-        second.reason,
-        added(first.counts, second.counts),
-        added(first.throttled, second.throttled),
-        first.seconds + second.seconds,
-        first.cpu_seconds + second.cpu_seconds,
-        first.invocations + second.invocations,
-        max(first.peak_kb, second.peak_kb),
+    return replace(
+        second,
+        counts=Counter(first.counts) + Counter(second.counts),
+        throttled=Counter(first.throttled) + Counter(second.throttled),
+        seconds=first.seconds + second.seconds,
+        cpu_seconds=first.cpu_seconds + second.cpu_seconds,
+        peak_kb=max(first.peak_kb, second.peak_kb),
     )
