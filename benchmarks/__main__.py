@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks import document, installing, summary
 from benchmarks.bench import Bench, load, measure, say
 from benchmarks.document import TABLES
 from benchmarks.installing import BUILD, ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "performance.md"

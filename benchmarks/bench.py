@@ -8,19 +8,18 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from benchmarks.installing import ROOT
+from benchmarks.installing import ROOT, Node, Python
 from benchmarks.sides import NEWEST, STRONG, Side, sides
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from benchmarks.installing import Node, Python
 
 Data = dict[str, Any]
 """A table's results: medians, ratios and counts as JSON. Samples are not kept."""

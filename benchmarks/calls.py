@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, values
 from benchmarks.tables import NONE, number, ratio, table
 from benchmarks.world import Outcome, World, rates
 from strongref.runtime.wiring import EXPORT_ACCOUNTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TITLE = "Calls"
 METHOD = """

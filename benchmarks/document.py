@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import wrap as wrapped
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,6 @@ from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 TABLES: Mapping[str, Table] = {

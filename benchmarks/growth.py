@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import OURS, US, values
 from benchmarks.tables import median, milliseconds, missing, number, table
 from benchmarks.world import Outcome, World, rates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TITLE = "Growth"
 METHOD = """

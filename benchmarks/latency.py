@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, Side, values
 from benchmarks.tables import NONE, median, milliseconds, missing, number, ratios, spread, table
 from benchmarks.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 TITLE = "Latency"
 METHOD = """

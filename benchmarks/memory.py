@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import Ours, values
 from benchmarks.tables import median, number, seconds, table
 from benchmarks.world import World, rates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TITLE = "Memory"
 METHOD = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from benchmarks import stored_exports
 from benchmarks.bench import Bench, Data, Verdict, say, timed
@@ -13,10 +14,6 @@ from benchmarks.stored_exports import Stack
 from benchmarks.tables import NONE, number, ratios, seconds, spread, table
 from benchmarks.world import rates
 from tests.support.local_ssm.control import LocalSsm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
 
 TITLE = "Overview"
 METHOD = """

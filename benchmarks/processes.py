@@ -9,15 +9,13 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.installing import CDK, ROOT, Node, Python
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FLAGS = ("-s", "-P")
 """Python's: nothing of the user's, and nothing from beside the script."""

@@ -8,14 +8,13 @@ import re
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.processes import FLAGS
 from benchmarks.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from benchmarks.installing import Python
 
 Profile = dict[str, Any]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.bench import Bench, Data, Verdict, say
@@ -17,9 +18,6 @@ from benchmarks.tables import NONE, missing, number, ratios, seconds, table
 from benchmarks.world import World, rates
 from tests.support.local_ssm.service import ACCOUNT
 from tests.support.quota import Quotas
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TITLE = "Sharing a quota"
 METHOD = """

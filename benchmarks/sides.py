@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks import processes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from benchmarks.installing import Node, Python
     from benchmarks.processes import Process
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +14,6 @@ from benchmarks.tables import NONE, median, megabytes, milliseconds, missing, ra
 from benchmarks.world import World, rates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from benchmarks.processes import Process
 
 TITLE = "Startup"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from strongref.contract.values import ParameterType, Value
 from tests.support.local_ssm.service import ACCOUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from tests.support.local_ssm.control import LocalSsm
 
 _EXPORT, _IMPORT = "Exports", "Imports"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from benchmarks.sides import NEWEST, OURS, STRONG
 from benchmarks.tables import median, megabytes, milliseconds, missing, number, ratios, seconds, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bench import Bench, Data, Verdict
@@ -13,8 +14,6 @@ from strongref.refusals import ExportsInUseError
 from tests.support.cloud import Cloud
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from strongref.contract.response import Response
     from tests.support.cloudformation.requests import ResourceRequest
 

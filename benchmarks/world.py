@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.processes import EVENT_SECONDS, Process, TimedOutError
 from benchmarks.sides import CONSUMER, EU, PRODUCER, US, Properties, Side
@@ -14,9 +15,6 @@ from strongref.aws.rate_limit import RateLimits
 from strongref.protocol.lag import VARIABLE
 from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 UNLIMITED = 1_000_000
 LIMITS = [field.name.upper() for field in fields(RateLimits)]

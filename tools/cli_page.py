@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from strongref_cli.arguments import parser
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 Row: TypeAlias = tuple[str, str]
 """An argument as the pages write it, and what it means."""

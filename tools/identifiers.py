@@ -20,12 +20,10 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import Any
 
 TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/lookup/identifiers.json"
 SCHEMAS = Path(getattr(find_spec("cfnlint"), "origin", "")).parent / "data/schemas"

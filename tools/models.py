@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.loaders import Loader
 
-if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
+from strongref.untyped import AnyJson
 
 TARGET = Path(__file__).resolve().parents[1] / "layers/core/strongref/aws/models"
 

@@ -18,8 +18,8 @@ import time
 import tomllib
 import warnings
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 os.environ["CI"] = "true"  # Hypothesis tries the same examples each time then, and keeps none that failed.
 
@@ -27,13 +27,8 @@ import coverage
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.support.mutants import mutants, running
+from tests.support.mutants import Mutant, Running, mutants, running
 from tests.support.run_times import cpu_seconds, minutes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tests.support.mutants import Mutant, Running
 
 ROOT = Path(__file__).resolve().parents[1]
 PROTOCOL = ROOT / "layers/core/strongref/protocol"

@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -33,6 +34,7 @@ from strongref.macro.loops import FOR_EACH, unreplaced
 from strongref.macro.template import is_function, mapped
 from strongref.macro.transform import Settings, plan
 from strongref.protocol.stored_exports import Owner, StoredExports, ValueTags
+from strongref.untyped import AnyJson
 from strongref_cli.check import command, expansion, parameters, reading, stored, version
 from strongref_cli.check.checking import StackCheck
 from strongref_cli.check.report import Verdict
@@ -43,15 +45,20 @@ from strongref_manifests.terraform.addresses import TerraformReference, Terrafor
 from strongref_manifests.terraform.source import value_of
 from strongref_manifests.terraform.states import read_state
 from strongref_manifests.text import manifests, templates
-from strongref_manifests.text.nodes import Scalar, TextEdit, comments_between, entries_of, line_of, scalars_in, spliced
+from strongref_manifests.text.nodes import (
+    Node,
+    Scalar,
+    TextEdit,
+    comments_between,
+    entries_of,
+    line_of,
+    scalars_in,
+    spliced,
+)
 from strongref_manifests.text.template_edits import changed
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from strongref.untyped import AnyJson
-    from strongref_manifests.text.nodes import Node
     from strongref_manifests.text.templates import TemplateText
 
 SUFFIXES = (".yaml", ".yml", ".json", ".template", ".tfstate")

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator, Mapping
 from email.parser import Parser
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from email.message import Message
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from strongref.contract.properties import Property, parse_text
+from strongref.contract.properties import Property, Table, parse_text
 from strongref.contract.requests import EXPORT_TYPE, FROM_KEYS, IMPORT_TYPE, OnChange, Strength
 from strongref.errors import BadRequestError
 from strongref.macro.export_properties import AS, KEYS, VALUES
@@ -19,10 +20,8 @@ from strongref_cli.lint.problems import KINDS
 from tests.support.documents import ROOT, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from strongref.contract.properties import Table
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,8 +24,6 @@ from strongref_toolkit.errors import NoWayInError
 from strongref_toolkit.jsii_objects import reference, same
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
-
     from constructs import Construct
 
 

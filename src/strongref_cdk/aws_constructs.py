@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +24,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 
 from strongref.arns import Arn
+from strongref.untyped import Untyped
 from strongref_cdk.apps import ConstructPlace, at
 from strongref_cdk.cdk_values import REFUSALS, late_setting, setting, settings, settled
 from strongref_cdk.construct_kinds import ConstructKind, maker
@@ -33,11 +35,7 @@ from strongref_objects.types.members import members
 from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from constructs import Construct
-
-    from strongref.untyped import Untyped
 
 
 _LISTENERS: dict[str, elbv2.IApplicationListener] = {}

@@ -12,6 +12,7 @@ import constructs
 import jsii
 from jsii.errors import JSIIError
 
+from strongref.untyped import Untyped
 from strongref_objects.base.values import LAZY
 from strongref_objects.types import Declared
 from strongref_objects.types.members import members
@@ -22,7 +23,6 @@ from strongref_toolkit.jsii_objects import reference, same
 if TYPE_CHECKING:
     from constructs import Construct
 
-    from strongref.untyped import Untyped
     from strongref_objects.base import Target
 
 REFUSALS = (RuntimeError, JSIIError)

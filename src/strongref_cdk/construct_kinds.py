@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
+from strongref.untyped import Untyped
 from strongref_cdk import errors
 from strongref_cdk.apps import ConstructPlace, at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import REFUSALS, settings, with_tokens
@@ -19,11 +21,8 @@ from strongref_objects.types.members import key_of, members, required_members, s
 from strongref_toolkit.jsii_objects import same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from constructs import Construct
 
-    from strongref.untyped import Untyped
     from strongref_objects.channels import Channel
     from strongref_objects.stack import Stack
 

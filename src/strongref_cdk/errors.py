@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref.text import NAMES_LIMIT, cut, some
 from strongref_objects.base.errors import a
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _SHOWN = 200
 """Characters of a construct's path in a text."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from strongref.untyped import Untyped
 from strongref_cdk.apps import at, exporting, importing, stack_of
 from strongref_cdk.cdk_values import as_token
 from strongref_cdk.construct_kinds import kind_of
@@ -11,11 +13,8 @@ from strongref_objects.base import DeserializationContext, ObjectCache, ResolveT
 from strongref_objects.channels.texts import EnvironmentSerializationContext, one_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from constructs import Construct
 
-    from strongref.untyped import Untyped
     from strongref_objects.channels import Channel
     from strongref_objects.types import Declared
 

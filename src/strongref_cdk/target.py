@@ -14,6 +14,7 @@ import constructs
 import jsii
 from constructs import Construct
 
+from strongref.untyped import AnyJson
 from strongref_cdk.cdk_values import REFUSALS, CanonicalReader
 from strongref_cdk.errors import SecretError
 from strongref_toolkit.cdk_trees import known
@@ -22,7 +23,6 @@ from strongref_toolkit.jsii_objects import reference, same
 from strongref_toolkit.json_values import texts_in
 
 if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
     from strongref_objects.base import Intrinsic, Text, TextList
 
     Finish = Callable[[Sequence[Mapping[str, Any]]], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from strongref_cdk.errors import UnevenSubnetsError
 from strongref_objects import types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from strongref_cdk.apps import ConstructPlace
 
 _GROUP_NAME = re.compile(r"[^,{}]+")

@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ import aws_cdk
 
 from strongref.errors import or_else
 from strongref.memo import Memo
+from strongref.untyped import Untyped
 from strongref_cdk8s import errors
 from strongref_cdk8s.resolver import MarkedResolver, NotWhole, check_is_value, is_marked, is_of_library
 from strongref_manifests.errors import OutputNotFetchedError
@@ -32,11 +34,8 @@ from strongref_toolkit.json_values import Json, number, texts_in
 from strongref_toolkit.session import ToolSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from constructs import Construct
 
-    from strongref.untyped import Untyped
     from strongref_toolkit.aws import Aws
 
 

@@ -9,12 +9,14 @@ the question is answered, and cdk8s continues.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import cdk8s
 
 from strongref.text import cut
+from strongref.untyped import AnyJson
 from strongref_cdk8s.errors import LeftOverError, NothingResolvedError, UnresolvedValuesError, in_program_terms
 from strongref_manifests.errors import SeveralError
 from strongref_manifests.leftovers import leftover
@@ -22,10 +24,7 @@ from strongref_toolkit.jsii_objects import reference
 from strongref_toolkit.json_values import Json, keys_and_values, texts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from strongref.errors import StrongRefError
-    from strongref.untyped import AnyJson
 
 
 class TextPart(NamedTuple):

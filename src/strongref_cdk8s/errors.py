@@ -6,6 +6,7 @@ Tokens are shown without the program's own text around them, which may hold a se
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from strongref_toolkit.errors import ResolveError
 from strongref_toolkit.intrinsics import Tree, intrinsic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref.errors import StrongRefError
 
 _SHOWN = 300

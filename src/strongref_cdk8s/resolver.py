@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +21,6 @@ from strongref_toolkit.jsii_objects import reference
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Mapping
 
     from strongref_toolkit.json_values import Json
 

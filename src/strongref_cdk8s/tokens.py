@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from strongref.contract.names import SHARED
+from strongref.untyped import Untyped
 from strongref_cdk8s.errors import UnknownSchemeError
 from strongref_cdk8s.resolver import CloudResolver, Mark, NotWhole
 from strongref_manifests.errors import BadTokenError, NotEnabledError
@@ -13,9 +15,6 @@ from strongref_manifests.resolution.wiring import sources
 from strongref_manifests.tokens import BY_DEFAULT, K8S, ON_DEMAND, TF, Token, TokenSource, parse, tokens_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from strongref.untyped import Untyped
     from strongref_toolkit.json_values import Json
 
 

@@ -14,6 +14,7 @@ from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import SEPARATOR
 from strongref.lookup.search import Finder
 from strongref.text import some
+from strongref.untyped import AnyJson
 from strongref_cli.terminal.options import pairs
 from strongref_cli.terminal.output import Result, TextTable, progress, put_out, show
 from strongref_toolkit.errors import UsageError
@@ -21,8 +22,6 @@ from strongref_toolkit.session import ToolSession, check_regions, one_region
 
 if TYPE_CHECKING:
     import argparse
-
-    from strongref.untyped import AnyJson
 
 
 def look_up(args: argparse.Namespace, session: ToolSession) -> int:

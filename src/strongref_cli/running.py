@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from itertools import pairwise
@@ -21,7 +22,6 @@ from strongref_toolkit.messages import messages_as_json, tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
 _OF_AWS = (
     AwsCallError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from strongref.text import cut, did_you_mean, some
 from strongref_toolkit.errors import ResolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref.errors import StrongRefError
 
 TOO_DEEP = f"it has more than {DEPTH_LIMIT} levels of maps and lists; flatten it"

@@ -9,15 +9,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import TokenNotTextError
-from strongref_manifests.tokens import tokens_in
-from strongref_toolkit.json_values import mapping, path_text, type_text, values_in
-
-if TYPE_CHECKING:
-    from strongref_manifests.tokens import Token
-    from strongref_toolkit.json_values import Json, Path
+from strongref_manifests.tokens import Token, tokens_in
+from strongref_toolkit.json_values import Json, Path, mapping, path_text, type_text, values_in
 
 INSIDE = "stand inside a longer text"
 AS_TEXT = "stand in quotes or with |text"

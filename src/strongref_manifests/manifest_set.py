@@ -11,6 +11,7 @@ released. It also has the regions of the set's hold stacks (`set_holds`).
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,8 +32,6 @@ from strongref_manifests.set_holds import FencedClock, ManifestSetHolds, hold_re
 from strongref_toolkit.errors import WriteFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
     from strongref.contract.fence import Fence
     from strongref.protocol.ports import Ports, Store
     from strongref_toolkit.published_exports import Use

@@ -7,6 +7,7 @@ they do with a set's claims.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -20,8 +21,6 @@ from strongref.protocol.time import Clock, OnClock
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
     from strongref.protocol.ports import Ports, Store
 
     Keys = Mapping[ExportScope, Collection[Key]]

@@ -12,14 +12,13 @@ left alone: `${HOME}`, `$(HOME)`, and `${foo:bar}`, since nothing here is called
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from strongref_manifests.errors import BadTokenError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from strongref_toolkit.json_values import Json
 
 CFN = "cfn"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,6 @@ from strongref_objects.synthesis import Synthesis
 from strongref_objects.synthesis.context_file import CONTEXT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path as FilePath
 
     from constructs import Construct

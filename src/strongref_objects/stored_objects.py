@@ -8,27 +8,33 @@ CloudFormation's exports have no lists, and names over 255 characters are cut: o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, ExportScope, Key
+from strongref.untyped import AnyJson
 from strongref_objects.base import errors
-from strongref_objects.base.names import EXPORT_NAME_LIMIT, export_key, export_name, list_of, parameter_name, shown
+from strongref_objects.base.names import (
+    EXPORT_NAME_LIMIT,
+    Path,
+    export_key,
+    export_name,
+    list_of,
+    parameter_name,
+    shown,
+)
 from strongref_objects.channels.cloudformation import CHANNEL as CLOUDFORMATION
 from strongref_objects.channels.cloudformation import StackExport
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 from strongref_toolkit.published_exports import PublishedExports, export_scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from strongref.contract.values import Value as StoredValue
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience
-    from strongref.untyped import AnyJson
-    from strongref_objects.base.names import Path
 
 CUT_AT = EXPORT_NAME_LIMIT - len("-0123456789abcdef")
 """Characters of a name that precede the hash, if the name is too long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
@@ -16,15 +17,13 @@ from strongref.aws.parameter_store import Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller, client_for, pages
 from strongref.memo import Memo
 from strongref.protocol.time import Clock, Until
+from strongref.untyped import Untyped
 from strongref_toolkit import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from strongref.aws.clients import Clients
     from strongref.aws.rate_limit import RateLimiter
     from strongref.protocol.ports import Store
-    from strongref.untyped import Untyped
 
 CALL_TIMEOUT = timedelta(minutes=2)
 """For one call with all its retries: someone is waiting at a terminal."""

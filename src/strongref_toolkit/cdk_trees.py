@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import aws_cdk
 import jsii
 
+from strongref.untyped import Untyped
 from strongref_toolkit.intrinsics import Tree, joined, simplified
-
-if TYPE_CHECKING:
-    from strongref.untyped import Untyped
 
 
 class TreeTokenResolver(aws_cdk.DefaultTokenResolver):  # type: ignore[misc]  # the CDK is not read by mypy

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref.runtime.clock import SystemClock
+from strongref.untyped import Untyped
 from strongref_toolkit.errors import ClockJumpedError, UnknownTimeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from strongref.untyped import Untyped
 
 JUMP_SECONDS = 3.0
 """By how much the wall clock may leave the monotonic one: less than a fence outlasts a call that begins in its last

@@ -7,14 +7,13 @@ returns what was deleted, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from strongref.aws.clients import Clients
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from mypy_boto3_cloudformation import type_defs
 
     from strongref_toolkit.aws import Aws, Where

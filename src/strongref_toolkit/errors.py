@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from strongref.errors import AccessDeniedError, StrongRefError
 from strongref.next_steps import WITHOUT_RESPONSE
 from strongref.text import cut, some
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SHOWN = 250
 """Characters of a token, a name or a path in a text."""

@@ -6,14 +6,11 @@ import errno
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from strongref_toolkit.errors import WriteFailedError, os_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def write(contents: Mapping[Path, bytes]) -> None:

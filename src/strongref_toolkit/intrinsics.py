@@ -7,14 +7,11 @@ construct's path in the app, since its logical ID differs between stacks; `Ref` 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from strongref_toolkit.errors import SelectError
 from strongref_toolkit.json_values import Json, number, values_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 Tree: TypeAlias = "Json"
 

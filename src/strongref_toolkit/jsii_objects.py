@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from strongref.untyped import Untyped
+from strongref.untyped import Untyped
 
 
 def reference(of: Untyped) -> str:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.log import logger
+from strongref.untyped import Untyped
 from strongref_toolkit.messages import message, tell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from strongref.untyped import Untyped
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 """What every record has: anything else is what the log line is about."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from strongref.text import attribute_name
 from strongref_toolkit.errors import NotExportedError, SecureValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from strongref.errors import StrongRefError
     from strongref.protocol.ports import Store
     from strongref.protocol.time import Clock, Patience

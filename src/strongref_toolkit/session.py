@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from boto3.session import Session
 
@@ -24,16 +25,11 @@ from strongref.protocol.lag import ReadLag
 from strongref.protocol.ports import Ports
 from strongref.protocol.time import Clock, Patience
 from strongref.text import did_you_mean
+from strongref.untyped import Untyped
 from strongref_toolkit.aws import Accounts, Aws
 from strongref_toolkit.clock import AwsClock
 from strongref_toolkit.errors import CallerDeniedError, UsageError
 from strongref_toolkit.log import log_calls, log_to_stderr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from strongref.untyped import Untyped
-
 
 FENCE_WAIT = 120.0
 """Seconds to wait for another deployment: longer than the fence of one that crashed takes to expire."""

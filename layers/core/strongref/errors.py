@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
+from typing import ClassVar, TypeVar, dataclass_transform
 
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 D = TypeVar("D")
 T = TypeVar("T")

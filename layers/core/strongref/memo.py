@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
 
 from strongref.errors import StrongRefError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
 
 K = TypeVar("K", bound="Hashable")
 T = TypeVar("T")

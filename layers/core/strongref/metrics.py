@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAMESPACE = "StrongRef"
 SERVICE = "strongref"

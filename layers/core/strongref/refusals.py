@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from strongref.errors import ErrorMetric, RejectedError, StoreError, StrongRefError
 from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, attribute_name, brief, cut, some, stack_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)

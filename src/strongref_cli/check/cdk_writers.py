@@ -5,6 +5,7 @@ A Reader tags what it reads, and a Writer refused to drop that until aws-cdk-lib
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
@@ -14,8 +15,6 @@ from strongref_cli.check.report import StackFinding, Verdict
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from strongref_cli.check.version import StackVersion
 
 _READ_BY = "aws-cdk:strong-ref:"

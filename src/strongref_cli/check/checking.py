@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,8 +28,6 @@ from strongref_toolkit.cloudformation import NESTED_STACK
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from strongref.macro.template import Template
     from strongref_cli.check.reading import ChangeSet, DeployedStack, StackReader
     from strongref_manifests.text.templates import TemplateText

@@ -7,6 +7,7 @@ the templates, and is in the summary of the job.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,14 +12,11 @@ from strongref.contract.requests import IMPORT_TYPE
 from strongref.text import some
 from strongref_cli.check.resource_types import TypeOf, unknown_type
 from strongref_cli.check.unknown import Evaluated, Source, SourceKind, Unknown, expression_of, sources_of
-from strongref_cli.check.updates import ResourceChange, Stays, Update, differences, tells_apart
+from strongref_cli.check.updates import PropertyChange, ResourceChange, Stays, Update, differences, tells_apart
 from strongref_cli.check.version import ExportedOutput, StackVersion, TemplateResource, resources_in
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from strongref_cli.check.updates import PropertyChange
     from strongref_toolkit.json_values import Json
 
 _HASH = re.compile("[0-9a-f]{10}$")

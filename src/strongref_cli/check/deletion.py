@@ -6,6 +6,7 @@ the Export refuses, and everything else may be gone.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from strongref.protocol.phases import Phase
@@ -19,8 +20,6 @@ from strongref_cli.check.unread import at_worst
 from strongref_toolkit.cloudformation import NESTED_STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from strongref.contract.names import StackArn
     from strongref_cli.check.version import StackVersion
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from strongref.macro.errors import TooDeepError
 from strongref.macro.loops import FOR_EACH, unreplaced_in
 from strongref.macro.template import DEPTH_LIMIT, MACRO, TRANSFORM, Node, Template, is_function, too_deep
 from strongref.macro.transform import Settings, plan
 from strongref.text import cut
+from strongref.untyped import AnyJson
 from strongref_cli.check.evaluation import Evaluation
 from strongref_cli.check.serverless import SERVERLESS, serverless
 from strongref_cli.check.unknown import Evaluated, SourceKind, sources_of, text_of
@@ -24,9 +24,6 @@ from strongref_cli.transform.template_facts import transforms
 from strongref_manifests.text.template_edits import parameters
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import keys_and_values
-
-if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
 
 LANGUAGE_EXTENSIONS = "AWS::LanguageExtensions"
 

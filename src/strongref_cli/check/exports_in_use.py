@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD_STACK, HoldParameter
@@ -13,8 +14,6 @@ from strongref_cli.check.updates import Stays
 from strongref_cli.overview.exports import participant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.simulation import Simulation
     from strongref_cli.check.stored import Location, StoredStack

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
-from strongref.contract.names import Key
+from strongref.contract.names import Key, StackArn
 from strongref.contract.properties import CLOUDFORMATIONS_OWN
 from strongref.contract.requests import ImportRequest, accepted
 from strongref.contract.response import ResponseTooLargeError
@@ -34,15 +34,13 @@ from strongref.refusals import (
     SeveralProducersError,
 )
 from strongref.text import attribute_name, did_you_mean, some
-from strongref_cli.check.comparison import because
+from strongref_cli.check.comparison import Comparison, because
 from strongref_cli.check.report import ImportPrediction, StackFinding, Verdict
 from strongref_cli.check.unknown import Evaluated, Source, sources_of
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from strongref.contract.names import StackArn
-    from strongref_cli.check.comparison import Comparison
     from strongref_cli.check.version import StackVersion
 
 Read: TypeAlias = Callable[[str, ImportRequest], Mapping[Key, Value]]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from strongref.aws.clients import Clients
-from strongref_toolkit.cloudformation import change_set_parameters
+from strongref_toolkit.cloudformation import CloudFormationReader, change_set_parameters
 from strongref_toolkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from strongref_toolkit.cloudformation import CloudFormationReader
 
 _MOST_BYTES = 51_200
 """AWS: CreateChangeSet, TemplateBody. A larger template has to be in S3."""

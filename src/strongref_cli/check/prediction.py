@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from strongref.grouping import grouped
@@ -18,8 +19,6 @@ from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from strongref.contract.names import Key, StackArn
     from strongref_cli.check.stored import StoredStack
 

@@ -5,6 +5,7 @@ Nothing is written, and no value that was read is shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.hold_stacks import HOLDS, HoldParameter
 from strongref.contract.index import INDEX, IndexEntry, index_of, read_index
 from strongref.contract.names import SHARED, ExportScope, Key, Site, StackArn, is_stack_name
-from strongref.contract.requests import Strength
+from strongref.contract.requests import ImportRequest, Strength
 from strongref.contract.response import check_size
 from strongref.errors import StoreError, UnreadableRecordError
 from strongref.memo import Memo
@@ -44,16 +45,12 @@ from strongref_cli.install.stacks import RegionStacks
 from strongref_manifests.sources.attributes import template_of
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, has_no_changes, parameter_values
 from strongref_toolkit.errors import AwsCallError, NoWayInError, UsageError
-from strongref_toolkit.session import check_regions
+from strongref_toolkit.session import ToolSession, check_regions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from strongref.contract.requests import ImportRequest
     from strongref.contract.values import Parameter, Value
     from strongref.protocol.ports import Store
     from strongref_cli.check.comparison import Comparison
-    from strongref_toolkit.session import ToolSession
 
 _UUID = "00000000-0000-0000-0000-000000000000"
 """In the place of what CloudFormation makes up: as long as that, since responses have a limit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.contract.names import Key
 
 

@@ -6,17 +6,14 @@ so that is done only when a resource changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from strongref.lookup.errors import UnknownTypeError
 from strongref.lookup.resource_types import resource_type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Path: TypeAlias = tuple[str, ...]
 """Of a property, as in `("Endpoint", "Port")`; an item of a list is `*`."""

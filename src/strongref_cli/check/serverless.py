@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from strongref.macro.template import is_function, mapped
+from strongref.macro.template import Node, is_function, mapped
 from strongref.text import cut
-from strongref_cli.check.unknown import Unknown, plain
+from strongref_cli.check.unknown import Evaluated, Unknown, plain
 from strongref_manifests.text.template_writing import Bare
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from strongref.macro.template import Node
-    from strongref_cli.check.unknown import Evaluated
 
 SERVERLESS = "AWS::Serverless-2016-10-31"
 _FUNCTION = "AWS::Serverless::Function"

@@ -5,6 +5,7 @@ The plans are the exporter's own, made from the exports as they are stored. Expo
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,8 +27,6 @@ from strongref_cli.check.updates import Stays
 from strongref_cli.check.wanted import Case, WantedExport, former_export, wanted_export
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from strongref.contract.names import Key, StackArn
     from strongref.contract.values import Value
     from strongref_cli.check.comparison import Comparison

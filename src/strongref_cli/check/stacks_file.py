@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from strongref.text import some
+from strongref.untyped import AnyJson
 from strongref_cli.terminal.parameter_files import parameters
 from strongref_toolkit.errors import UsageError, os_problem
 from strongref_toolkit.session import check_regions
-
-if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
 
 _KEYS = ("stack", "template", "region", "parameters", "new")
 

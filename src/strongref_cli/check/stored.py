@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.index import Place
+from strongref.contract.index import IndexEntry, Place
 from strongref.contract.names import SHARED, ExportScope, Key, Producer, Site, StackArn
 from strongref.protocol.plan import Create, Delete, ExportPlan, Overwrite, TakeOwnership, WriteRecord
 from strongref.protocol.stored_exports import StoredExports, ValueTags
@@ -16,7 +16,6 @@ from strongref_cli.check.unknown import sources_of
 
 if TYPE_CHECKING:
     from strongref.contract.hold_stacks import HoldParameter
-    from strongref.contract.index import IndexEntry
     from strongref.contract.values import Value
     from strongref.errors import StrongRefError
     from strongref_cli.check.comparison import Comparison

@@ -6,17 +6,14 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import yaml
 
 from strongref.macro.template import mapped
+from strongref.untyped import AnyJson
 from strongref_toolkit.intrinsics import joined
-from strongref_toolkit.json_values import values_in
-
-if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
-    from strongref_toolkit.json_values import Json
+from strongref_toolkit.json_values import Json, values_in
 
 _DYNAMIC = re.compile(r"\{\{resolve:([a-z-]+:[^}]*)\}\}")
 _FIXED_VERSION = re.compile(r"ssm(?:-secure)?:[^:]+:[0-9]+")

@@ -5,6 +5,7 @@ At worst, every value there is imported, by `222222222222 (not read)`. Where tha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from strongref_cli.check.report import ExportPrediction, StackFinding, StackRepo
 from strongref_cli.check.wanted import LATER, UNREAD, former_export
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref_cli.check.simulation import Simulation
     from strongref_cli.check.stored import StoredStack
 

@@ -12,13 +12,22 @@ from strongref.arns import partition_of
 from strongref.aws.clients import dns_suffix
 from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPORTER
 from strongref_cli.check.evaluation import Evaluation
-from strongref_cli.check.unknown import SourceKind, Unknown, expression_of, sent, sources_of, text_of, unknown_of
+from strongref_cli.check.unknown import (
+    Evaluated,
+    Source,
+    SourceKind,
+    Unknown,
+    expression_of,
+    sent,
+    sources_of,
+    text_of,
+    unknown_of,
+)
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
     from strongref.macro.template import Node, Template
-    from strongref_cli.check.unknown import Evaluated, Source
 
 _RELEVANT = ("Type", "Properties")
 """Attributes of a resource that decide what it is. The others may change without it."""

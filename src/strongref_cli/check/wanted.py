@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.contract.names import SHARED, Key, short_hash
 from strongref.contract.properties import CLOUDFORMATIONS_OWN
+from strongref.untyped import AnyJson
 from strongref_cli.check.comparison import Comparison, because
 from strongref_cli.check.unknown import ABSENT, Absent, Evaluated, Unknown, expression_of, sources_of
 from strongref_cli.check.updates import Stays
@@ -23,7 +24,6 @@ from strongref_toolkit.published_exports import value_or_map
 
 if TYPE_CHECKING:
     from strongref.contract.values import Value
-    from strongref.untyped import AnyJson
     from strongref_cli.check.stored import StoredStack
     from strongref_cli.check.version import StackVersion
     from strongref_toolkit.json_values import Json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError
@@ -18,8 +19,6 @@ from strongref_cli.install.installed import installed_in
 from strongref_cli.install.stacks import RegionStacks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from strongref_toolkit.session import ToolSession
 
 _JANITOR = "Janitor"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from strongref_cli.overview.exports import ExportedValue, StoredRegion, particip
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from strongref.contract.fence import Fence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,8 +40,6 @@ from strongref_cli.doctor.republishing import importers
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from strongref.protocol.ports import Ports
     from strongref_cli.overview.exports import StoredRegion
     from strongref_cli.overview.graph import Participant, Unread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,7 +32,6 @@ from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
     from datetime import datetime
 
     from strongref.contract.fence import Fence

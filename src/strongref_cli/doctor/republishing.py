@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Sequence
 
     from strongref.contract.fence import Fence
     from strongref.protocol.ports import Ports, Store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from strongref_toolkit.session import ToolSession, chosen_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator
 
 
 def graph_as_json(graph: Graph) -> str:

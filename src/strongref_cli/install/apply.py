@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
+from strongref.untyped import Untyped
 from strongref_cli.install.errors import FAILURES, InstallError
 from strongref_cli.install.packaging import content_hash, object_key
 from strongref_cli.install.plan import Action, FoundStack, InstallPlan, RegionOutcome, RegionResult
@@ -13,9 +15,6 @@ from strongref_toolkit.cloudformation import has_no_changes
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from strongref.untyped import Untyped
     from strongref_cli.install.bucket import CodeBucket
     from strongref_cli.install.stacks import CreatedChangeSet, RegionStacks
     from strongref_cli.install.suite import Suite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.threads import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref.contract.notices import Notice
     from strongref.protocol.ports import Store
     from strongref_cli.install.bucket import CodeBucket

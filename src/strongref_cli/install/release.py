@@ -12,19 +12,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import strongref
 from strongref_cli.install.packaging import KEY_PREFIX, local_paths
 from strongref_cli.install.suite import Archive, Suite
 from strongref_toolkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 CHECKSUMS, ABOUT, TEMPLATE, BUCKET = "SHA256SUMS", "release.json", "template.yaml", "bucket/"
 

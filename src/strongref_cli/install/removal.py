@@ -8,6 +8,7 @@ by its type.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from strongref.text import some
 from strongref_cli.install.plan import BAD, IN_REVIEW, Found, FoundStack, RegionOutcome, RegionResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from mypy_boto3_cloudformation.type_defs import StackResourceSummaryTypeDef
 
 PHYSICAL_IDS = ("strongref-export/", "strongref-import/", "strongref-lookup/")

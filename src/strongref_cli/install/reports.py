@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from strongref.grouping import grouped
 from strongref.text import some
 from strongref_cli.install.plan import UPDATABLE, Found, RegionOutcome
 from strongref_cli.terminal.output import Result, TextTable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 INSTALLED = "installed"
 NOT_INSTALLED = "not installed"

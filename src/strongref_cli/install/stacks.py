@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.aws.clients import Clients
+from strongref.untyped import Untyped
 from strongref_cli.install.errors import InstallError
 from strongref_cli.install.plan import TRUST, VERSION_OUTPUT, Action, FoundStack, InstallPlan
 from strongref_toolkit.cloudformation import NESTED_STACK, CloudFormationReader, change_set_parameters, parameter_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from strongref.untyped import Untyped
     from strongref_toolkit.session import ToolSession
 
 

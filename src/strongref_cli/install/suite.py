@@ -12,11 +12,11 @@ import py_compile
 import re
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import cache_from_source
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import strongref
 from strongref_cli.install.errors import InstallError
@@ -30,10 +30,6 @@ from strongref_cli.install.packaging import (
     with_locations,
     zip_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
 
 LAYER = "layers/core"
 """The layer's folder, as the template names it."""

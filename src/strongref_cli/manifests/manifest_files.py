@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,6 @@ from strongref_toolkit.session import ToolSession, one_region
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
 
     from strongref.contract.values import Value
     from strongref_manifests.resolution.files import InputFile

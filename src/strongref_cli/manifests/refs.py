@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,6 @@ from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from strongref_manifests.refs.base import Field, Generator, Kind, ObjectName, ObjectSource
     from strongref_manifests.text.manifests import Manifest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import reduce
@@ -42,7 +43,6 @@ from strongref_toolkit.threads import in_regions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
 
     from strongref.protocol.ports import Store
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,8 +16,6 @@ from strongref_objects.types import READY, Declared
 from strongref_toolkit.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from strongref_objects.base import SerializationContext
     from strongref_objects.stored_objects import StoredObject
 

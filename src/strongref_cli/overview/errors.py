@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from strongref.errors import StrongRefError
 from strongref.text import cut, did_you_mean, some
 from strongref_toolkit.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CHECK = " Check the name and the region."
 

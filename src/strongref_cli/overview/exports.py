@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import IndexEntry, Place, index_of
-from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, Producer, StackArn
+from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, RESTORED_TAG, ExportScope, Key, Producer, StackArn
 from strongref.errors import where_text
 from strongref.grouping import grouped
 from strongref.protocol.published import RecordedExports
@@ -18,10 +19,8 @@ from strongref_cli.overview.graph import Graph, Participant, Reference, Unread
 from strongref_cli.overview.states import ExportState, ImportState, Protection
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from strongref.contract.names import Key
     from strongref.contract.record import Record
 
 

@@ -8,6 +8,8 @@ is named.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,8 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from strongref.errors import where_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from strongref_cli.overview.states import Protection

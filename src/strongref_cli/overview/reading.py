@@ -7,6 +7,7 @@ late, as CloudFormation's lists may be, so what is read here is shown with its t
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,22 +19,26 @@ from strongref.contract.hold_stacks import HOLDS, HoldParameter, held_exports
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, read_index
 from strongref.contract.names import CLAIM_TAG, PRODUCER_TAG, ExportScope, Key, StackArn, by_scope, claim_tag
 from strongref.contract.record import decode, part_name
-from strongref.errors import NewerFormatError, where_text
+from strongref.errors import NewerFormatError, StrongRefError, where_text
 from strongref.memo import Memo
 from strongref.protocol.ports import is_at_rest
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import physical_id
-from strongref_cli.overview.exports import ExistingStack, ProducerRegion, StoredRegion, StoredValue, exported_values
+from strongref_cli.overview.exports import (
+    ExistingStack,
+    ExportedValue,
+    PlaceAbroad,
+    ProducerRegion,
+    StoredRegion,
+    StoredValue,
+    exported_values,
+)
 from strongref_cli.overview.graph import Unread
 from strongref_toolkit.cloudformation import CloudFormationReader
 from strongref_toolkit.threads import in_regions, in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from strongref.contract.values import Parameter
-    from strongref.errors import StrongRefError
-    from strongref_cli.overview.exports import ExportedValue, PlaceAbroad
     from strongref_toolkit.aws import Aws
 
 T = TypeVar("T")

@@ -5,6 +5,7 @@ Regions are read in parallel, and if one cannot be read, the others are shown an
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from strongref.contract.names import StackArn
 from strongref.contract.values import select
 from strongref.text import attribute_name
 from strongref_cli.overview.errors import NoSuchNameError, NotFoundWhereReadError, no_such_key, no_such_stack
-from strongref_cli.overview.exports import Claim, ExportedValue, StoredRegion, participant, participant_of
+from strongref_cli.overview.exports import Claim, ExportedValue, PlaceAbroad, StoredRegion, participant, participant_of
 from strongref_cli.overview.reading import OverviewReader
 from strongref_cli.overview.states import ExportState
 from strongref_cli.terminal import AWS_FAILED
@@ -24,9 +25,7 @@ from strongref_toolkit.session import ToolSession, chosen_regions, enabled_regio
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from strongref_cli.overview.exports import PlaceAbroad
     from strongref_cli.overview.graph import Participant, Unread
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from strongref.text import attribute_name, some
@@ -10,7 +11,6 @@ from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
     from strongref.contract.index import Place

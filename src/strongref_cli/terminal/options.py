@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from strongref.text import did_you_mean
+from strongref.untyped import Untyped
 from strongref_cli.terminal.output import put_out
 from strongref_toolkit.errors import PLACEHOLDER, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from strongref.untyped import Untyped
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 (it has no other name)
 Options: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 (the same)

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -21,7 +22,6 @@ from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from strongref.contract.fence import Fence
     from strongref.contract.names import ExportScope

@@ -13,14 +13,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from strongref.untyped import AnyJson
 from strongref_cli.terminal.options import pairs
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
 
 _FORMS = "CloudFormation's list of ParameterKey and ParameterValue, a map with Parameters, or a samconfig.toml"
 _DEPLOYING = (("default", "deploy"), ("default", "global"))

@@ -5,6 +5,7 @@ The ARNs are as narrow as the template allows: what only CloudFormation knows is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from strongref.protocol.installations import IMPORTER
 from strongref_cli.transform.template_facts import ANY, DeploymentTarget, TemplateFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from strongref.macro.template import Node, Template
 
 _CHANGE = ("ssm:PutParameter", "ssm:AddTagsToResource", "ssm:DeleteParameters")  # whatever is created may have tags

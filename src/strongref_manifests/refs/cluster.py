@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -25,15 +26,13 @@ from kubernetes.dynamic.exceptions import DynamicApiError, NotFoundError, Resour
 from kubernetes.dynamic.resource import ResourceInstance, ResourceList
 
 from strongref.memo import Memo
+from strongref.untyped import AnyJson
 from strongref_manifests.refs import errors
 from strongref_manifests.refs.cluster_config import Connection, quiet
 from strongref_manifests.refs.manifests import closest
 from strongref_toolkit.json_values import mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from strongref.untyped import AnyJson
     from strongref_manifests.refs.base import Manifest, ObjectName
 
 T = TypeVar("T")

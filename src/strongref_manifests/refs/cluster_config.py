@@ -9,11 +9,12 @@ import logging
 import os
 import re
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kubernetes import client, config
 from kubernetes.config.kube_config import KubeConfigMerger
@@ -23,9 +24,6 @@ from urllib3.exceptions import HTTPError
 from strongref.text import some
 from strongref_manifests.refs.errors import ClusterConfigError
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod (Kubernetes: Accessing the API from a Pod)."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import RoundTripConstructor
@@ -14,8 +14,17 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from strongref.contract.properties import Property, Table, string
 from strongref.errors import BadRequestError
-from strongref_manifests.refs.base import ACK_GROUPS, CombinedShapes, Field, FieldReference, FieldShape, Generator, Kind
-from strongref_manifests.refs.crds import CrdShapes
+from strongref_manifests.refs.base import (
+    ACK_GROUPS,
+    CombinedShapes,
+    Field,
+    FieldReference,
+    FieldShape,
+    FieldShapes,
+    Generator,
+    Kind,
+)
+from strongref_manifests.refs.crds import CrdShapes, Specs
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError
 from strongref_manifests.refs.models import ApiModel, entry, service_model
 from strongref_manifests.refs.names import camel, is_many, lower_camel, reference_name
@@ -23,10 +32,6 @@ from strongref_manifests.refs.parsers import SIMILAR, of_type, parse_flag, read_
 from strongref_manifests.text.yaml_reader import BoundsError, check_bounds
 from strongref_toolkit.errors import UsageError
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from strongref_manifests.refs.base import FieldShapes
-    from strongref_manifests.refs.crds import Specs
 
 _HOOKS = ("references_pre_resolve", "references_post_resolve")
 """Of a kind: the controller's own code, in addition to the generated code for its references (`references.go.tpl`)."""

@@ -6,6 +6,7 @@ Errors that ACK has too carry its name for them (`aws-controllers-k8s/runtime`, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from http.client import responses
 from typing import TYPE_CHECKING, ClassVar
@@ -15,8 +16,6 @@ from strongref.text import REASON_LIMIT, cut, did_you_mean, filled
 from strongref_manifests.refs.names import dotted, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref_manifests.refs.base import FieldLocation, ObjectName
 
 _SHOWN = 180

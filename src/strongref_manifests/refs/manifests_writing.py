@@ -8,6 +8,7 @@ written is read again and must say what is meant: otherwise nothing is written.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
@@ -18,14 +19,11 @@ from strongref_manifests.refs.errors import UnwritableReferenceError
 from strongref_manifests.text import nodes
 from strongref_manifests.text.nodes import COMMENT, Collection, Document, Node, Scalar, TextEdit
 from strongref_manifests.text.templates import canonical
-from strongref_toolkit.json_values import path_text
+from strongref_toolkit.json_values import Path, path_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref_manifests.refs.resolution import Edit
     from strongref_manifests.text.manifests import Manifest
-    from strongref_toolkit.json_values import Path
 
 _NEAR = 1000
 """Characters in which the dash before an item of a list is looked for."""

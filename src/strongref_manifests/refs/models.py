@@ -6,21 +6,18 @@ or of types that it names.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 
+from strongref.untyped import AnyJson, Untyped
 from strongref_manifests.refs.base import FieldShape
 from strongref_manifests.refs.names import is_same
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from strongref.untyped import AnyJson, Untyped
 
 _ADDED = {"custom_field", "from", "is_attribute", "type"}
 """What an entry of generator.yaml has if it adds a field to those that the creating operation takes."""

@@ -8,13 +8,10 @@ its side effects (`Decrypt` becomes `DECRypt`), since manifests have those names
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from pluralizer import Pluralizer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _TABLE = r"""
     Ids=IDs Id(?!entifier|le|entity|entities|empotency|c)|\AID\Z=ID Idc=IDC Dbi=DBI Db(?!i)|DB=DB CACert=CACert=caCert

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from strongref.contract.properties import Parser, Table, must_be, read
 from strongref.errors import BadRequestError
 from strongref_toolkit.json_values import type_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SIMILAR = 0.8
 """Similarity of two names of which one is a typo of the other."""

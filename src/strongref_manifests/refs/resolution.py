@@ -9,19 +9,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from strongref.errors import StrongRefError
 from strongref.memo import Memo
 from strongref.text import REASON_LIMIT, cut
 from strongref_manifests.refs import errors
-from strongref_manifests.refs.base import ACK_GROUPS, Kind, ObjectName
+from strongref_manifests.refs.base import (
+    ACK_GROUPS,
+    FieldLocation,
+    Kind,
+    Manifest,
+    ObjectName,
+    ObjectSource,
+    ValueSource,
+)
 from strongref_manifests.refs.names import is_same
 from strongref_manifests.refs.validation import ReferenceTarget, check, find_references
 from strongref_toolkit.json_values import Path, mapping, path_text, type_text
-
-if TYPE_CHECKING:
-    from strongref_manifests.refs.base import FieldLocation, Manifest, ObjectSource, ValueSource
 
 _ANNOTATIONS = "services.k8s.aws/"
 _FINAL = (errors.ResourceReferenceTerminalError, errors.ResourceReferenceCrossNamespaceNotAllowedError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from functools import cache, partial
 from pathlib import Path
@@ -13,9 +14,9 @@ from strongref.contract.properties import Property, as_given, parse_account, par
 from strongref.errors import BadRequestError
 from strongref.memo import Memo
 from strongref_manifests.errors import UnsetError
-from strongref_manifests.refs.base import ObjectName
+from strongref_manifests.refs.base import Generator, ObjectName, ObjectSource
 from strongref_manifests.refs.config import load
-from strongref_manifests.refs.crds import crd_spec
+from strongref_manifests.refs.crds import Specs, crd_spec
 from strongref_manifests.refs.errors import GeneratorError, ServiceUnknownError, StackReferenceError
 from strongref_manifests.refs.manifests import DEFAULT_NAMESPACE, objects_in
 from strongref_manifests.refs.parsers import read_map
@@ -27,14 +28,9 @@ from strongref_manifests.terraform.source import into
 from strongref_manifests.text.manifests import read_file
 from strongref_manifests.tokens import CFN, EXPORT, K8S, Token, TokenSource, matched
 from strongref_toolkit.errors import NoRegionError, UsageError, os_problem
-from strongref_toolkit.json_values import mapping
+from strongref_toolkit.json_values import Json, mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from strongref_manifests.refs.base import Generator, ObjectSource
-    from strongref_manifests.refs.crds import Specs
-    from strongref_toolkit.json_values import Json
     from strongref_toolkit.published_exports import PublishedExports
     from strongref_toolkit.session import ToolSession
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from strongref_manifests.text.manifests import FORMATS
 from strongref_toolkit.errors import UsageError, os_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 ENDINGS = tuple(FORMATS)
 

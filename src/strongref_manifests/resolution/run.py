@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,17 +13,13 @@ from strongref.text import cut
 from strongref_manifests import errors
 from strongref_manifests.forms import AS_TEXT, TEXT_ONLY, as_text, formed, is_text_only, wrong_there
 from strongref_manifests.leftovers import leftover
-from strongref_manifests.text.nodes import merged
+from strongref_manifests.text.nodes import Scalar, merged
 from strongref_manifests.text.styles import in_place
 from strongref_manifests.tokens import TF, Part, Token, TokenSource, parse, text_around, tokens_in
-from strongref_toolkit.json_values import path_text, values_in
+from strongref_toolkit.json_values import Json, Primitive, path_text, values_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from strongref_manifests.text.manifests import Manifest
-    from strongref_manifests.text.nodes import Scalar
-    from strongref_toolkit.json_values import Json, Primitive
 
 WHOLE = "the whole document"
 """The path of a value that is not in anything."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 from strongref_manifests.sources.attributes import StackAttributes
 from strongref_manifests.sources.on_demand import EnvironmentSource, ExportSource, ParameterSource, SecretSource
@@ -11,9 +11,6 @@ from strongref_manifests.terraform.source import TerraformStates
 from strongref_manifests.tokens import EXPORT, TokenSource
 from strongref_toolkit.published_exports import PublishedExports
 from strongref_toolkit.session import ToolSession, one_region
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 def sources(  # noqa: PLR0913 (as the command's options)

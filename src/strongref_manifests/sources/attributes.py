@@ -9,6 +9,7 @@ identifier that `lookup` finds, with the help of the stack's template where a ph
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -32,8 +33,6 @@ from strongref_toolkit.errors import AwsCallError
 from strongref_toolkit.json_values import Json, mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from strongref_manifests.sources.outputs import StackOutputs, StackResource, StackResources
     from strongref_toolkit.aws import Aws, Where
 

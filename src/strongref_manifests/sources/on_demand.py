@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,13 +23,10 @@ from strongref.text import some
 from strongref_manifests.errors import NoSuchParameterError, NoSuchVariableError, SecretNotReadError
 from strongref_manifests.tokens import ENV, EXPORT, SECRET, SSM, Token, TokenSource, matched
 from strongref_toolkit.errors import AwsCallError, SecureValueError
-from strongref_toolkit.json_values import values_in
+from strongref_toolkit.json_values import Json, values_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref_toolkit.aws import Aws, Where
-    from strongref_toolkit.json_values import Json
     from strongref_toolkit.published_exports import PublishedExports
 
 _EXPORT = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\.([A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*)")

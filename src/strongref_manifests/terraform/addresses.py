@@ -10,14 +10,13 @@ A KEY is that of `count`, `[0]`, or of `for_each`, `["a.b"]`, in which strings a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from strongref_manifests.errors import BadAddressError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref_toolkit.json_values import Path
 
 MANAGED = "managed"

@@ -6,6 +6,7 @@ With several states, all but one have names, and a token says which one: `${tf:n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
@@ -16,18 +17,14 @@ from strongref.aws.clients import Clients
 from strongref.memo import Memo
 from strongref.text import some
 from strongref_manifests import errors
-from strongref_manifests.terraform.addresses import TerraformReference, TerraformResource, path_text
+from strongref_manifests.terraform.addresses import TerraformOutput, TerraformReference, TerraformResource, path_text
 from strongref_manifests.terraform.states import StateValue, TerraformState, read_state
 from strongref_manifests.tokens import LOCATION, TF, Token, TokenSource
 from strongref_toolkit.errors import AwsCallError, os_problem
-from strongref_toolkit.json_values import is_within
+from strongref_toolkit.json_values import Json, Path, is_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from strongref_manifests.terraform.addresses import TerraformOutput
     from strongref_toolkit.aws import Aws
-    from strongref_toolkit.json_values import Json, Path
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _S3 = re.compile(rf"s3://(?P<bucket>[^/]+)/(?P<key>.+?){LOCATION}")

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.arns import is_arn
 from strongref.macro.template import too_deep
+from strongref.untyped import AnyJson
 from strongref_manifests.errors import TOO_DEEP, BadAddressError, NotAStateError
 from strongref_manifests.terraform.addresses import DATA, MANAGED, TerraformOutput, TerraformResource, modules_in
-from strongref_toolkit.json_values import texts_in, values_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from strongref.untyped import AnyJson
-    from strongref_toolkit.json_values import Json, Path
+from strongref_toolkit.json_values import Json, Path, texts_in, values_in
 
 STATE_VERSION = 4
 SHOWN_FORMAT = "1."

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from strongref.macro.template import DEPTH_LIMIT
 from strongref_manifests.errors import TOO_DEEP, ManifestError
 from strongref_manifests.text.nodes import Collection, Parsed, Scalar, TreeBuilder, line_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s{}\[\],:"]+')
 """What has a meaning of its own: commas and colons have none in text that is known to be JSON."""

@@ -6,16 +6,12 @@ A reader of a format (`yaml_reader`, `json_reader`) tells a `TreeBuilder` what i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from strongref_manifests.errors import ManifestError
-from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from strongref_toolkit.json_values import Json, Path, Primitive
+from strongref_toolkit.json_values import Json, Path, Primitive, mapping
 
 COMMENT = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
 

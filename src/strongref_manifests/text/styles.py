@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from strongref_manifests.errors import BadTokenError
@@ -16,8 +17,6 @@ from strongref_manifests.text.nodes import BLOCKS, Scalar, line_break
 from strongref_manifests.tokens import Part, Token, parse, tokens_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from strongref_toolkit.json_values import Json
 
 _UNQUOTED = re.compile(r"(?:[A-Za-z/]|[0-9][A-Za-z0-9_.:@+=-]*/)[A-Za-z0-9_./:@+=-]*(?<!:)")

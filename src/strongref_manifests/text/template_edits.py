@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection as Several
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from strongref.grouping import grouped
-from strongref.macro.edits import Addition, Renaming, Replacement
+from strongref.macro.edits import Addition, Renaming, Replacement, TemplateEdits
 from strongref.macro.template import MACRO
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import nodes
@@ -16,14 +17,7 @@ from strongref_manifests.text.nodes import Entry, Node, Scalar, TextEdit, splice
 from strongref_manifests.text.template_writing import block, flow, scalar
 from strongref_manifests.text.templates import TemplateEntry, TemplateText, canonical, json_text
 from strongref_manifests.text.templates import content as read_content
-from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Collection as Several
-    from collections.abc import Iterable, Iterator
-
-    from strongref.macro.edits import TemplateEdits
-    from strongref_toolkit.json_values import Path
+from strongref_toolkit.json_values import Path, mapping
 
 _TRANSFORM = "Transform"
 

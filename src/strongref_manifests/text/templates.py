@@ -16,13 +16,13 @@ from ruamel.yaml.nodes import ScalarNode
 
 from strongref.macro.references import is_reference, is_whole, stem
 from strongref.macro.template import entries_in, mapped
+from strongref.untyped import AnyJson
 from strongref_manifests.errors import ManifestError
 from strongref_manifests.text import json_reader, yaml_reader
 from strongref_manifests.text.nodes import MERGE, STR, Alias, Collection, Entry, Node, Scalar, line_of
 from strongref_manifests.text.template_writing import Bare, scalar
 
 if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
     from strongref_toolkit.json_values import Path
 
 _SPACE = "\ufeff \t\r\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,13 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.scanner import Scanner
 
 from strongref.macro.template import DEPTH_LIMIT
+from strongref.untyped import Untyped
 from strongref_manifests.errors import TOO_DEEP, ManifestError
 from strongref_manifests.text.nodes import BLOCKS, Collection, Parsed, Scalar, TreeBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from ruamel.yaml.tokens import ScalarToken
 
-    from strongref.untyped import Untyped
     from strongref_toolkit.json_values import Primitive
 
 ALIASED_LIMIT = 20_000

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from strongref.aws.errors import UnsupportedError
 from strongref.errors import StrongRefError
 from strongref.lookup.errors import AmbiguousError, TooManyError
 from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SHOWN = 120
 """Characters of one name, ARN or key in a text."""

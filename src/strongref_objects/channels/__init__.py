@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from strongref.contract.names import is_stack_name
 from strongref.contract.properties import parse_account, parse_label, parse_region
 from strongref.errors import BadRequestError
 from strongref.macro.imports import DATA_BYTES, VALUE_BYTES
 from strongref_objects.base.errors import BadChannelError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
 

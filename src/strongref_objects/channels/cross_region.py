@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -13,7 +14,8 @@ from strongref.contract.requests import EXPORT_TYPE, EXPORTER, IMPORT_TYPE, IMPO
 from strongref.contract.response import as_json
 from strongref.macro.imports import DATA_BYTES, split
 from strongref.text import attribute_name
-from strongref_objects.base import errors
+from strongref.untyped import AnyJson
+from strongref_objects.base import Target, Text, TextList, errors
 from strongref_objects.base.names import Path, export_key, list_of, logical_id, shown
 from strongref_objects.channels.exporting import WritePlan, check_free, check_storable, with_items
 from strongref_objects.channels.importing import HOLD, IMPORT, ValueReader, has_reference, is_an_object
@@ -22,10 +24,6 @@ from strongref_objects.synthesis.context_file import ContextKey
 from strongref_toolkit.errors import NotExportedError, SecureValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from strongref.untyped import AnyJson
-    from strongref_objects.base import Target, Text, TextList
     from strongref_objects.base.values import Leaf
     from strongref_objects.channels import CrossRegion
     from strongref_toolkit.published_exports import PublishedExports

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from strongref.contract.values import parse_values
 from strongref.errors import BadRequestError
 from strongref_objects.base import Target, Text, errors
 from strongref_objects.base.names import Path, item_path, shown
 from strongref_objects.base.values import LAZY, Leaf
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)

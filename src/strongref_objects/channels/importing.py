@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -13,8 +14,6 @@ from strongref_objects.base.names import Path, construct_id, shown
 from strongref_objects.base.values import COMMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
     from constructs import Construct
 
     from strongref_objects.channels import Channel

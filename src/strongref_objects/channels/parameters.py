@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.values import Parameter, ParameterType
+from strongref.untyped import AnyJson
 from strongref_objects.base.errors import BadChannelError, NothingToImportError, SecureObjectError
 from strongref_objects.base.names import Path, logical_id, parameter_name, shown
 from strongref_objects.channels import Parameters
@@ -17,10 +19,7 @@ from strongref_objects.synthesis.context_file import ContextKey
 from strongref_toolkit.errors import CallerDeniedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from strongref.protocol.ports import Store
-    from strongref.untyped import AnyJson
     from strongref_objects.base import Target, Text
     from strongref_objects.base.values import Leaf
     from strongref_objects.synthesis import Synthesis

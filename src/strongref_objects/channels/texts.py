@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from strongref.untyped import AnyJson
 from strongref_objects.base.errors import NameClashError, NothingToImportError, UnreadableError
 from strongref_objects.base.names import Path, in_capitals, json_key, shown, variable_name
 from strongref_objects.base.values import Collector, concatenated, is_function
 from strongref_objects.channels.importing import ImportedObject, ValueReader
 
 if TYPE_CHECKING:
-    from strongref.untyped import AnyJson
     from strongref_objects.base import Serializable, Target, Text
 
 

@@ -9,10 +9,12 @@ same in the context file, without a call. Nothing holds the resource: its owner 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from strongref.errors import or_else
+from strongref.untyped import AnyJson
 from strongref_objects.base import ObjectCache, Target
 from strongref_objects.base.errors import a
 from strongref_objects.base.names import json_key
@@ -26,10 +28,8 @@ from strongref_objects.types.arn_forms import hashable
 from strongref_objects.types.members import key_of, members, optional_members
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from strongref.untyped import AnyJson
     from strongref_objects.stack import Stack
     from strongref_toolkit.session import ToolSession
 

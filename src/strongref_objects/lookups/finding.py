@@ -12,6 +12,7 @@ from strongref.lookup.attributes import attribute
 from strongref.lookup.errors import AmbiguousError, NoSuchAttributeError, ResourceQueryError, TooManyError
 from strongref.lookup.query import ResourceQuery
 from strongref.lookup.resource_types import resource_type_of
+from strongref.untyped import AnyJson
 from strongref_objects.base import errors
 from strongref_objects.base.values import kind_of_value
 from strongref_objects.lookups.vpc_network import VpcNetwork
@@ -23,7 +24,6 @@ from strongref_objects.types.members import REF, Member, members
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.reader import CloudControl, ResourceReader, Tagging
-    from strongref.untyped import AnyJson
     from strongref_objects.synthesis import Home, Synthesis
     from strongref_objects.types.declared import Declaration
 

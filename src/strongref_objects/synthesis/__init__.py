@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from strongref.memo import Memo
+from strongref.untyped import AnyJson
 from strongref_objects.base.errors import NothingToImportError, UnknownLocationError
 from strongref_objects.synthesis.context_file import CONTEXT_FILE, ContextFile, ContextKey
 from strongref_toolkit.errors import UnknownCallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
     from pathlib import Path
 
     from strongref.protocol.ports import Store
-    from strongref.untyped import AnyJson
     from strongref_objects.base import Target
     from strongref_toolkit.aws import Aws
     from strongref_toolkit.session import ToolSession

@@ -9,19 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from strongref.untyped import AnyJson
 from strongref_objects.base.errors import ContextFileError
 from strongref_toolkit.errors import WriteFailedError, os_problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from strongref.untyped import AnyJson
 
 try:
     import fcntl

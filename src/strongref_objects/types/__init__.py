@@ -8,6 +8,7 @@ is read at synthesis, or if the same program exports it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref_objects.base.errors import MissingMembersError, UnevenListsError
@@ -22,8 +23,6 @@ from strongref_objects.types.members import text as text
 from strongref_objects.types.members import texts as texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from strongref_objects.base import Text, TextList
 
 Setting: TypeAlias = "Text | bool | int | None"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, dataclass_transform
 
 from strongref.arns import Arn
@@ -36,8 +37,6 @@ from strongref_objects.types.members import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from strongref_objects.stack import Stack
 
 PARTS = "Parts"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from strongref.grouping import grouped
 from strongref.text import some
+from strongref.untyped import AnyJson, Untyped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from strongref.untyped import AnyJson, Untyped
     from strongref_objects.base import DeserializationContext, SerializationContext
 
 REF = "Ref"

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.arns import partition_of
-from strongref.aws.parameter_store import Stores
+from strongref.aws.parameter_store import SsmStore, Stores
 from strongref.aws.retry import CallFailedError, RetryingCaller
-from strongref.contract.names import writer_role
+from strongref.contract.names import Site, writer_role
 from strongref.errors import (
     ACCESS_DENIED,
     AccountNotListedError,
@@ -21,9 +21,7 @@ from strongref.errors import (
 
 if TYPE_CHECKING:
     from strongref.aws.clients import Clients
-    from strongref.aws.parameter_store import SsmStore
     from strongref.aws.rate_limit import RateLimiter
-    from strongref.contract.names import Site
     from strongref.protocol.ports import SideBySide
     from strongref.protocol.time import Clock
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from strongref.errors import BadEndpointError
+from strongref.untyped import Untyped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from boto3.session import Session
     from mypy_boto3_cloudcontrol import CloudControlApiClient
     from mypy_boto3_cloudformation import CloudFormationClient
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
     from mypy_boto3_sts.type_defs import CredentialsTypeDef
 
-    from strongref.untyped import Untyped
 
 MODELS = Path(__file__).with_name("models")
 """Reduced service models, which botocore reads instead of its own; written by `tools/models.py`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,14 +15,12 @@ from strongref.aws import errors
 from strongref.aws.retry import CallFailedError, RegionalApi, pages
 from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.next_steps import DENIED
+from strongref.untyped import Untyped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from mypy_boto3_cloudcontrol import CloudControlApiClient
     from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient  # noqa: F401 (the base's type)
 
-    from strongref.untyped import Untyped
 
 T = TypeVar("T")
 

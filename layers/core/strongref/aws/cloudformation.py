@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -16,8 +17,6 @@ from strongref.protocol.ports import NewStack, ResourceInfo, StackInfo
 from strongref.protocol.time import Clock, Until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -11,11 +12,7 @@ from strongref.arns import Arn
 from strongref.aws.retry import CallFailedError
 from strongref.contract.notices import SOURCE, Notice
 from strongref.errors import ServiceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from strongref.untyped import Untyped
+from strongref.untyped import Untyped
 
 MAX_ENTRIES = 10
 """Events of one call (AWS: PutEvents)."""

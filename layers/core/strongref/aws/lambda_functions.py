@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from strongref.aws.retry import CallFailedError, RetryingCaller
 from strongref.errors import ReinvokeError, StrongRefError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from mypy_boto3_lambda import LambdaClient
 
     from strongref.aws.rate_limit import RateLimiter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
@@ -19,8 +20,6 @@ from strongref.protocol.side_by_side import call_all, in_turn
 from strongref.text import some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_ssm.type_defs import ParameterTypeDef, PutParameterResultTypeDef
 

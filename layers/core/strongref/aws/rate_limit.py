@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.properties import parse_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
 _ACTIONS_OF_RATE = {

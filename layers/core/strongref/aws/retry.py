@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -18,13 +19,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
-from strongref.aws.rate_limit import InFlight
+from strongref.aws.rate_limit import InFlight, RateLimiter, Turn
 from strongref.errors import OUT_OF_TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from strongref.aws.rate_limit import RateLimiter, Turn
     from strongref.protocol.time import Clock
 
 C = TypeVar("C")

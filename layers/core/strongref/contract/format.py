@@ -7,13 +7,10 @@ overwrites nor deletes what has it: it refuses, and reports it. Fields that a ve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from strongref import __version__
 from strongref.errors import NewerFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FORMAT = 1
 """The latest format that this version reads; the one that it writes."""

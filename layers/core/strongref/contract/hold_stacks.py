@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,8 +31,6 @@ from strongref.grouping import grouped
 from strongref.text import PLACE, cut, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     from strongref.contract.index import Place
 
 HOLDS = "/strongref/holds"

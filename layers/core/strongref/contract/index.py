@@ -10,20 +10,18 @@ Each place has parameters of its own, so no writer overwrites what another one s
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref.contract.format import check_format
-from strongref.contract.names import Site
+from strongref.contract.names import Producer, Site
 from strongref.contract.record import RequestStamp
 from strongref.errors import NewerFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from strongref.contract.names import Producer
     from strongref.contract.values import Parameter
 
 INDEX = "/strongref/index"

@@ -13,17 +13,15 @@ Account, region and stack are the producer's. The parameters themselves are in t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, NamedTuple, NewType, TypeVar
+from typing import Literal, NamedTuple, NewType, TypeVar
 
 from strongref.arns import Arn
 from strongref.errors import StrongRefError, where_text
 from strongref.grouping import grouped
 from strongref.text import MANIFEST_SET
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 T = TypeVar("T")
 

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from strongref.contract.names import ExportScope, Key, Producer
+from strongref.contract.names import ExportScope, Key, Producer, Site
 from strongref.text import REASON_LIMIT, attribute_name, brief, claimant, cut, some, stack_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from strongref.contract.event import Event
-    from strongref.contract.names import Site
 
 SOURCE = "strongref"
 """The source of the events."""

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 VARIABLE = "STRONGREF_RESPONSE_HOSTS"
 """The environment variable that lists more hosts, separated by commas."""

@@ -14,20 +14,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from strongref import __version__
 from strongref.contract.format import WRITER, check_format
 from strongref.contract.names import ExportScope, Key
 from strongref.contract.values import Parameter, ParameterType, Value
 from strongref.errors import NewerFormatError, UndecryptableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 PART_BYTES = 4096
 """The size of one parameter of the standard tier (AWS: PutParameter, Value)."""

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from strongref.arns import partition_of
 from strongref.contract.names import MAX_NAME, SHARED, ExportScope, Key, Producer, Site, StackArn, arn_prefix_length
 from strongref.contract.properties import (
+    Properties,
     Property,
     Table,
     as_given,
@@ -30,9 +31,6 @@ from strongref.contract.properties import (
 from strongref.contract.values import Value, check_levels, levels, parse_values
 from strongref.errors import BadRequestError
 from strongref.text import attribute_name
-
-if TYPE_CHECKING:
-    from strongref.contract.properties import Properties
 
 T = TypeVar("T")
 

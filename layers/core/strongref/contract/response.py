@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from strongref.errors import RejectedError
 from strongref.text import REASON_LIMIT, cut, some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from strongref.contract.event import Event, ResponseTarget
 
 RESPONSE_LIMIT = 4096

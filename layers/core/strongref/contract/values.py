@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from strongref.contract.names import MAX_LEVELS, Key, is_level
 from strongref.errors import BadRequestError, UndecryptableError
 from strongref.grouping import grouped
 from strongref.text import NAMES_LIMIT, attribute_name, cut, some
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
 
 MAX_BYTES = 8192
 """Of an advanced parameter's value (AWS: PutParameter, Value)."""

@@ -7,14 +7,11 @@ identifier. The exceptions are here, as in AWS's Service Authorization Reference
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from strongref.arns import Arn
 from strongref.aws.clients import dns_suffix
 from strongref.lookup.resource_types import ResourceType, resource_type_of, types
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 ARN_IDENTIFIERS = frozenset({"AWS::SecretsManager::Secret", "AWS::CloudFormation::Stack"})
 """Types whose identifier is an ARN although its property has another name."""

@@ -11,7 +11,7 @@ from strongref.arns import Arn, is_arn
 from strongref.aws.errors import LookUpDeniedError
 from strongref.contract import properties
 from strongref.contract.event import Event, RequestType
-from strongref.contract.properties import Property, Table
+from strongref.contract.properties import Properties, Property, Table
 from strongref.contract.response import Response, ResponseTooLargeError, check_size
 from strongref.errors import BadRequestError
 from strongref.lookup.attributes import IDENTIFIER, returned_attributes
@@ -21,7 +21,6 @@ from strongref.text import cut
 
 if TYPE_CHECKING:
     from strongref.contract.names import StackArn
-    from strongref.contract.properties import Properties
     from strongref.lookup.search import Finder
     from strongref.protocol.time import Clock
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from strongref.aws.errors import LookUpDeniedError, NoSuchResourceError
 from strongref.contract.response import RESPONSE_LIMIT
 from strongref.errors import RejectedError, StrongRefError
 from strongref.text import NAMES_LIMIT, cut, did_you_mean, some
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
 
 _ID_LIMIT = 200
 """Characters of one identifier in a text; Cloud Control's limit is 1,024."""

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from strongref.arns import Arn, is_arn
 from strongref.lookup.errors import MissingPropertyError
@@ -17,9 +18,6 @@ from strongref.lookup.matching import parts_agree, unique_positions
 from strongref.lookup.overrides import STRATEGIES, Candidates, Identifier, Interpreted, NameSearch
 from strongref.lookup.query import LookupScope
 from strongref.lookup.resource_types import SEPARATOR, ResourceType, resource_type_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

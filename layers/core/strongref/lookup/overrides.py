@@ -6,14 +6,13 @@ Each line has its reason next to it. To add one, compare the answer of `strongre
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from strongref.arns import Arn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     Properties: TypeAlias = Mapping[str, str]
 
 

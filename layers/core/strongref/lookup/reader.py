@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -12,8 +13,6 @@ from strongref.lookup.arn_formats import RESOURCE_PATTERNS
 from strongref.lookup.errors import MissingPropertyError, RejectedPropertyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.resource_types import ResourceType
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.lookup.errors import UnknownTypeError
 from strongref.lookup.overrides import IDENTIFIERS, OWN, REPLACED, TAGGED_BY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FILE = Path(__file__).with_name("identifiers.json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from strongref.arns import Arn
@@ -18,8 +19,6 @@ from strongref.lookup.resource_types import SEPARATOR, resource_type_of
 from strongref.text import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from strongref.aws.cloud_control import Resource
     from strongref.errors import StrongRefError
 

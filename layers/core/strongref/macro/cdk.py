@@ -25,12 +25,21 @@ from strongref.macro.exports import export_id
 from strongref.macro.imports import parse_value_bytes
 from strongref.macro.references import TemplateReference, as_sent, refused
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
-from strongref.macro.template import MACRO, RESOURCES, SharedProperties, described, is_function, value_at
+from strongref.macro.template import (
+    MACRO,
+    RESOURCES,
+    Node,
+    Path,
+    SharedProperties,
+    Template,
+    described,
+    is_function,
+    value_at,
+)
 from strongref.macro.uses import depends_on
 
 if TYPE_CHECKING:
     from strongref.macro.errors import TemplateError
-    from strongref.macro.template import Node, Path, Template
 
 WRITER, READER = "Custom::CrossRegionExportWriter", "Custom::CrossRegionExportReader"
 METADATA: Path = ("Metadata", MACRO)

@@ -10,13 +10,12 @@ from strongref.macro.edits import Addition, Replacement, TemplateEdits
 from strongref.macro.errors import ReplacedResourceError, TemplateError
 from strongref.macro.exports import export_id
 from strongref.macro.loops import SUB
-from strongref.macro.template import GET_ATT, RESOURCES, Node, Template, value_at
+from strongref.macro.template import GET_ATT, RESOURCES, Node, Path, Template, value_at
 from strongref.macro.uses import DEPENDS_ON, ResourceUse, depends_on, get_att, uses
 
 if TYPE_CHECKING:
     from strongref.macro.cdk import CdkReferences
     from strongref.macro.scan import ImportPlaceholder
-    from strongref.macro.template import Path
 
 _PROVIDER = (("ServiceToken", "AWS::Lambda::Function"), ("Role", "AWS::IAM::Role"))
 """The parts of a custom resource's provider: the property that refers to each, and its type."""

@@ -6,14 +6,13 @@ ACK's name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from strongref.errors import RejectedError
 from strongref.text import NAMES_LIMIT, REASON_LIMIT, cut, filled, some
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref.macro.template import Path
 
 _SHOWN = 200

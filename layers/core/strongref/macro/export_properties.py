@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from strongref.contract.properties import parse_account, parse_region, parse_text
 from strongref.contract.requests import EXPORT_PROPERTIES
@@ -17,6 +16,7 @@ from strongref.macro.errors import (
     LoopTextError,
     MissingKeyError,
     SameInLoopError,
+    TemplateError,
     UnknownKeyError,
     WrongShapeError,
 )
@@ -24,9 +24,6 @@ from strongref.macro.loops import in_sub, mentions, unreplaced
 from strongref.macro.references import as_sent
 from strongref.macro.scan import ImportPlaceholder, ResourceExports
 from strongref.macro.template import Node, Path, SharedProperties, described, entries_in, is_function
-
-if TYPE_CHECKING:
-    from strongref.macro.errors import TemplateError
 
 AS, VALUES, SECURE = "As", "Values", "SecureKeys"
 NAMES = (AS, SECURE)

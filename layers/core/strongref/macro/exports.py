@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLD, hold_name, hold_output, hold_output_id
 from strongref.contract.names import short_hash
@@ -19,10 +18,17 @@ from strongref.macro.edits import Addition
 from strongref.macro.errors import BadPropertyError, ConflictError, NameInUseError, TemplateError, WrongShapeError
 from strongref.macro.export_properties import OPTIONS, SECURE, VALUES, ExportPart
 from strongref.macro.loops import FOR_EACH, SUB, in_sub, named
-from strongref.macro.template import IF, NO_VALUE, is_function, make_id, value_at
-
-if TYPE_CHECKING:
-    from strongref.macro.template import Node, Path, SharedProperties, Template
+from strongref.macro.template import (
+    IF,
+    NO_VALUE,
+    Node,
+    Path,
+    SharedProperties,
+    Template,
+    is_function,
+    make_id,
+    value_at,
+)
 
 _MOST_CONDITIONS = 100
 """Each is a level of `Fn::If` in the Export, and its text grows with their square: to 300 KB here, of 1 MB allowed."""

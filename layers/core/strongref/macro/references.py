@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from strongref.contract.properties import Property
+from strongref.contract.properties import Parser, Property
 from strongref.contract.requests import FROM_KEYS as PRODUCER_KEYS
 from strongref.contract.requests import IMPORT_PROPERTIES
 from strongref.contract.values import check_levels, levels
@@ -20,7 +20,6 @@ from strongref.macro import errors
 from strongref.macro.template import IF, Node, Path, SharedProperties, described, entries_in, is_function
 
 if TYPE_CHECKING:
-    from strongref.contract.properties import Parser
     from strongref.macro.errors import TemplateError
 
 ONE, MANY = "Ref", "Refs"

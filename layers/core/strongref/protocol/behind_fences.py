@@ -10,7 +10,7 @@ deletes the fence. What only creates values waits for nothing, see `behind_fence
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -23,8 +23,6 @@ from strongref.protocol.lag import MustWaitError, ReadLag
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from strongref.contract.names import ExportScope, Site
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock

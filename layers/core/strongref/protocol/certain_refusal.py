@@ -7,7 +7,8 @@ behind the fences: what is allowed, and what is not certain.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,26 +16,21 @@ from strongref.contract.names import Key, owner_tag
 from strongref.contract.requests import OnChange
 from strongref.errors import or_else
 from strongref.protocol.behind_fences import FencedStore
-from strongref.protocol.export_attempt import check_not_refused, plans_for
+from strongref.protocol.export_attempt import Planned, check_not_refused, plans_for
 from strongref.protocol.fences import live_fence
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
 from strongref.protocol.side_by_side import Work, carry_out
-from strongref.protocol.snapshot import read_behind_fences
+from strongref.protocol.snapshot import Destination, Snapshot, read_behind_fences
 from strongref.protocol.stored_exports import split_tags
 from strongref.refusals import ExportsInUseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from strongref.contract.event import Event
-    from strongref.protocol.export_attempt import Planned
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports, Store
-    from strongref.protocol.snapshot import Destination, Snapshot
     from strongref.protocol.time import Clock
 
 SAMPLE = 2

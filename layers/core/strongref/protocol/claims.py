@@ -11,6 +11,7 @@ A failed attempt does not remove its claims: another invocation for the same eve
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -22,17 +23,14 @@ from strongref.log import logger
 from strongref.protocol.fences import live_fence
 from strongref.protocol.inspection import read_tags
 from strongref.protocol.phases import ImportPolicy
-from strongref.protocol.published import RecordedExports
+from strongref.protocol.published import ImportingAccount, RecordedExports
 from strongref.protocol.side_by_side import call_all, call_beside
 from strongref.protocol.stored_exports import split_tags
 from strongref.refusals import ChangingError, TooManyClaimsError, UnsettledError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
     from strongref.protocol.hold_keeper import HoldKeeper
     from strongref.protocol.ports import Ports, Stacks, Store
-    from strongref.protocol.published import ImportingAccount
     from strongref.protocol.time import Clock, Waiting
     from strongref.protocol.tolerance import Tolerance
 

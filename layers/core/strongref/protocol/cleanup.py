@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from strongref.protocol.side_by_side import call_all
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from strongref.protocol.fences import FenceHolder
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock

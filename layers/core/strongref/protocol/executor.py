@@ -18,7 +18,9 @@ from strongref.protocol.plan import (
     CloseRecord,
     Create,
     Delete,
+    ExportPlan,
     GiveUpOwnership,
+    Instruction,
     Overwrite,
     RemoveClaims,
     TakeOwnership,
@@ -30,7 +32,6 @@ from strongref.protocol.stored_exports import ExportIdentity, split_tags
 from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
-    from strongref.protocol.plan import ExportPlan, Instruction
     from strongref.protocol.recreation import PatientWriter
 
 OTHER_TYPE = "HierarchyTypeMismatchException"

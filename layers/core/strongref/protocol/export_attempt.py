@@ -6,6 +6,7 @@ a refused Update back, does no harm. The old properties of an Update only tell w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,11 +15,11 @@ from typing import TYPE_CHECKING
 from strongref.contract import notices
 from strongref.contract.event import Event, RequestType
 from strongref.contract.names import Key
-from strongref.contract.notices import NoticeType
+from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.record import as_untouched, part_name
 from strongref.errors import OutdatedRequestError, StrongRefError, UnfinishedError, UnreadableRecordError, or_else
 from strongref.log import logger
-from strongref.protocol.behind_fences import FencedStore
+from strongref.protocol.behind_fences import FencedStore, FirstLook
 from strongref.protocol.executor import PlanExecutor
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.lag import MARGIN, MustWaitError
@@ -32,10 +33,6 @@ from strongref.protocol.verification import is_given_up, is_superseded
 from strongref.refusals import ExportsInUseError, ExportsKeptError, InUse, PassedOverError, RecordLeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from strongref.contract.notices import Notice
-    from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.ports import Ports, Stacks
     from strongref.protocol.unreached import EventPlaces

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.event import Event, RequestType
 from strongref.contract.index import IndexEntry
-from strongref.contract.names import ExportScope, Site
+from strongref.contract.names import ExportScope, Key, Site
 from strongref.contract.requests import ExportRequest, OnChange, accepted, readable_regions
 from strongref.contract.response import Response
 from strongref.errors import BadRequestError, StoreError, StrongRefError, UnfinishedError
@@ -17,9 +18,6 @@ from strongref.protocol.snapshot import Destination, recorded_scopes
 from strongref.protocol.stored_exports import ExportIdentity, StoredExports, physical_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from strongref.contract.names import Key
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
 

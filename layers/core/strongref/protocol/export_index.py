@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,6 @@ from strongref.log import logger
 from strongref.protocol.side_by_side import call_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
     from datetime import datetime
 
     from strongref.protocol.ports import Store

@@ -10,22 +10,20 @@ from strongref.contract.event import Event, RequestType
 from strongref.contract.index import IndexEntry
 from strongref.errors import BadRequestError, PartialCreateError, StoreError, StrongRefError, UnfinishedError
 from strongref.protocol.behind_fences import behind_fences
-from strongref.protocol.export_attempt import ExportAttempt
+from strongref.protocol.export_attempt import ExportAttempt, ExportResult
 from strongref.protocol.export_event import ExportEvent
 from strongref.protocol.fences import FenceHolder
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date
 from strongref.protocol.snapshot import read_scope
-from strongref.protocol.stored_exports import physical_id
+from strongref.protocol.stored_exports import StoredExports, physical_id
 from strongref.protocol.unreached import EventPlaces, note_denied
 from strongref.protocol.verification import LATE_DELIVERY, is_in_use
 
 if TYPE_CHECKING:
     from strongref.contract.response import Response
-    from strongref.protocol.export_attempt import ExportResult
     from strongref.protocol.ports import Ports
-    from strongref.protocol.stored_exports import StoredExports
     from strongref.protocol.time import Clock
 
 

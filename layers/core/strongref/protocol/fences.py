@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,8 +16,6 @@ from strongref.log import logger
 from strongref.protocol.time import READING, Clock, OnClock, Until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from strongref.contract.names import ExportScope, Site
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Ports, Store

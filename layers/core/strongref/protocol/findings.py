@@ -7,6 +7,7 @@ back. Everything else needs a decision, and is reported.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, Self
@@ -18,8 +19,6 @@ from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import Owner, ValueTags
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from strongref.contract.values import Value
 
 

@@ -10,6 +10,7 @@ export. A stack of that name with other tags is not strongref's: it is neither c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,8 +28,6 @@ from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.refusals import HoldFailedError, HoldMissingError, HoldPendingError, ProducerLeavingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
-
     from strongref.protocol.time import Clock
 
 PAUSE = 2.0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import DIGEST, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from strongref.protocol.ports import StackInfo
 
 

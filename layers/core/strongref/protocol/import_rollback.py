@@ -6,6 +6,7 @@ protection. What is gone is left out. No claim is removed, and no hold is change
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -17,22 +18,18 @@ from strongref.contract.response import as_json
 from strongref.contract.unclaimed import Unclaimed
 from strongref.contract.values import ParameterType, Value, select
 from strongref.errors import StrongRefError, TooManyTagsError, WaitInterruptedError
-from strongref.protocol.claims import ClaimAttempt
+from strongref.protocol.claims import Claimant, ClaimAttempt
 from strongref.protocol.fences import live_fence
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.side_by_side import call_all
-from strongref.protocol.time import Until
+from strongref.protocol.time import Clock, Until
 from strongref.protocol.tolerance import Tolerance
 from strongref.refusals import KeysError, PartlyImportedError, TooManyClaimsError, UnsettledError
 from strongref.text import attribute_name, brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from strongref.protocol.claims import Claimant
     from strongref.protocol.ports import Store
     from strongref.protocol.several_producers import SeveralProducers
-    from strongref.protocol.time import Clock
 
 _REASON = {Key("reason"): Value(ParameterType.STRING, " " * 500)}
 """As large as what the stack's events say about values that were left out."""

@@ -7,6 +7,7 @@ which removes the claims; those of a failed Update are stale as soon as its stac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -40,17 +41,14 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.hold_keeper import HoldKeeper, OwnStacks
 from strongref.protocol.phases import POLICIES, ImportPolicy, phase_of
 from strongref.protocol.published import ImportingAccount, RecordedExports
-from strongref.protocol.time import Until
+from strongref.protocol.time import Clock, Until
 from strongref.protocol.verification import is_in_progress, is_in_use, is_superseded, removes_resources
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from strongref.contract.values import Value
     from strongref.protocol.ports import Ports, StackInfo
     from strongref.protocol.several_producers import SeveralProducers
-    from strongref.protocol.time import Clock
 
 PHYSICAL_ID_PREFIX = "strongref-import/"
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.names import RESTORED_TAG, ManifestSet, StackArn, can_be_claim, claim_tag
+from strongref.contract.names import (
+    RESTORED_TAG,
+    ExportScope,
+    Key,
+    ManifestSet,
+    Producer,
+    StackArn,
+    can_be_claim,
+    claim_tag,
+)
 from strongref.errors import OTHER_ACCOUNT, StackLookupError, StrongRefError, UnfinishedError
 from strongref.protocol.side_by_side import call_all
 from strongref.protocol.staleness import ClaimingStack, is_stale, is_stale_twice
 from strongref.protocol.stored_exports import Owner, ValueTags, split_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from strongref.contract.names import ExportScope, Key, Producer
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import StackInfo, Stacks, Store
     from strongref.protocol.time import Clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from strongref.errors import StoreError
 from strongref.text import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from strongref.protocol.ports import Store
 
 IMPORTER = "/strongref/service-tokens/importer"

@@ -6,11 +6,12 @@ It reads without a fence, and puts one up only where something is to be repaired
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from strongref.contract.hold_stacks import HOLDS
-from strongref.contract.index import INDEX, Place, index_name, read_index
+from strongref.contract.index import INDEX, IndexEntry, Place, index_name, read_index
 from strongref.contract.names import RESTORED, SHARED, ExportScope, Key, Site, StackArn, by_scope, claim_tag
 from strongref.contract.notices import Notice, NoticeType, Observation, of_janitor
 from strongref.contract.record import decode, part_name
@@ -35,9 +36,6 @@ from strongref.protocol.stored_exports import physical_id
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from strongref.contract.index import IndexEntry
     from strongref.contract.values import Parameter
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock

@@ -6,6 +6,7 @@ claim: with one hold stack, however many claims there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,16 +19,13 @@ from strongref.protocol.hold_keeper import HoldKeeper
 from strongref.protocol.hold_steps import HoldStep
 from strongref.protocol.inspection import TagInspector
 from strongref.protocol.janitor_failures import Tender, tolerated
-from strongref.protocol.janitor_holds import Claims, add_claims
+from strongref.protocol.janitor_holds import Claims, HoldTender, add_claims
 from strongref.protocol.out_of_reach import is_out_of_reach
 from strongref.protocol.published import RecordedExports
 from strongref.protocol.stored_exports import physical_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from strongref.contract.values import Parameter
-    from strongref.protocol.janitor_holds import HoldTender
     from strongref.protocol.janitor_index import IndexTender
 
 NOT_TENDED = "The hold of a place in another account could not be looked after"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -12,8 +13,6 @@ from strongref.protocol.fences import FenceHolder
 from strongref.protocol.findings import Finding, FindingType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strongref.protocol.ports import Ports
     from strongref.protocol.time import Clock
 

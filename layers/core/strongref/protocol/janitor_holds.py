@@ -6,7 +6,7 @@ are, deletes those whose import CloudFormation does not list any more.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -30,8 +30,6 @@ from strongref.protocol.staleness import is_stale, is_stale_twice
 from strongref.refusals import ChangingError, HoldFailedError, HoldPendingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from strongref.protocol.ports import Store
     from strongref.protocol.stored_exports import ValueTags
 

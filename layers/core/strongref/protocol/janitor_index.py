@@ -6,12 +6,13 @@ removes places without a record, and the entries of deleted stacks.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref.contract.index import INDEX, IndexEntry, Place, index_name, index_of, read_index
-from strongref.contract.names import ExportScope, Producer, StackArn
+from strongref.contract.names import ExportScope, Producer, Site, StackArn
 from strongref.errors import NewerFormatError, StoreError, or_else
 from strongref.protocol.behind_fences import behind_fences
 from strongref.protocol.export_index import ExportIndex
@@ -23,9 +24,6 @@ from strongref.protocol.stored_exports import ExportIdentity
 from strongref.refusals import ChangingError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from strongref.contract.names import Site
     from strongref.contract.record import Record
     from strongref.protocol.inspection import TagInspector
     from strongref.protocol.ports import StackInfo

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,8 +17,6 @@ from strongref.contract.properties import parse_number
 from strongref.errors import BadRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from strongref.protocol.time import Clock
 
 T = TypeVar("T")

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from strongref.errors import UndecryptableError
+from strongref.errors import StoreError, UndecryptableError
 from strongref.protocol.phases import Phase
 
 if TYPE_CHECKING:
     from strongref.contract.index import IndexEntry
-    from strongref.errors import StoreError
     from strongref.protocol.snapshot import Destination
 
 

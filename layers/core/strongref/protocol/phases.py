@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import Enum, Flag, auto
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,8 +10,6 @@ from strongref.contract.event import RequestType
 from strongref.contract.requests import OnChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from strongref.protocol.ports import StackInfo
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from strongref.errors import UndecryptableError
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from strongref.contract.names import ExportScope, Key
     from strongref.contract.record import Record
     from strongref.contract.values import Value

@@ -6,6 +6,7 @@ and the records. Reading tags costs a call for each key, so `keys_to_inspect` fi
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from strongref.protocol.stored_exports import ExportIdentity, Owner, StoredExpor
 from strongref.refusals import ConflictingExportError, ExportsInUseError, ForeignParameterError, InUse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from strongref.contract.values import Value
     from strongref.protocol.plan import Importers, Instruction, Refusal
 

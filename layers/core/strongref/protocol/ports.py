@@ -5,21 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from strongref.errors import ACCESS_DENIED, AccountNotListedError
+from strongref.errors import ACCESS_DENIED, AccountNotListedError, StrongRefError
 from strongref.protocol.lag import ReadLag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from strongref.contract.fence import Fence
     from strongref.contract.names import ExportScope, Site
     from strongref.contract.notices import Notice
     from strongref.contract.values import Parameter, ParameterType
-    from strongref.errors import StrongRefError
     from strongref.protocol.time import Clock, Patience
 
 

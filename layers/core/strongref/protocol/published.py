@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, owner_tag
 from strongref.contract.record import Record, StoredRecord, decode
 from strongref.contract.values import Value, select
-from strongref.errors import NewerFormatError, UndecryptableError
+from strongref.errors import NewerFormatError, StrongRefError, UndecryptableError
 from strongref.refusals import NoSuchExportError, NoSuchProducerError, NothingExportedError
 from strongref.text import attribute_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from strongref.errors import StrongRefError
     from strongref.protocol.ports import Stacks, Store
 
 

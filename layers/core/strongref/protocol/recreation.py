@@ -7,6 +7,7 @@ their names have a token that is never used twice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from strongref.contract.names import PRODUCER_TAG
 from strongref.errors import AlreadyExistsError, InvocationTimeoutError, RecentlyDeletedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from strongref.contract.values import Value
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import Store

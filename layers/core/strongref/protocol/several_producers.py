@@ -6,6 +6,7 @@ does, and looks at everything once more: meanwhile, another producer may have co
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from strongref.contract.names import ExportScope, Key, by_scope, consumer_prefix
 from strongref.contract.record import decode
 from strongref.contract.values import Value, select
 from strongref.grouping import grouped
-from strongref.protocol.claims import ClaimAttempt, TryAgainError, exports_to_hold, patiently
+from strongref.protocol.claims import Claimant, ClaimAttempt, TryAgainError, exports_to_hold, patiently
 from strongref.protocol.fences import live_fences
 from strongref.protocol.inspection import read_tags
 from strongref.protocol.phases import ImportPolicy
@@ -29,10 +30,7 @@ from strongref.refusals import (
 from strongref.text import attribute_name, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
     from strongref.contract.fence import Fence
-    from strongref.protocol.claims import Claimant
     from strongref.protocol.hold_keeper import HoldKeeper
     from strongref.protocol.ports import Ports, Store
     from strongref.protocol.time import Clock, Waiting

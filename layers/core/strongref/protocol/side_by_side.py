@@ -6,12 +6,11 @@ slowly on purpose does not, and neither do tests that try every order.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from strongref.protocol.ports import Store
 
 T = TypeVar("T")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from strongref import errors
-from strongref.contract.index import Place
+from strongref.contract.index import IndexEntry, Place
 from strongref.contract.names import ExportScope, Key, Site, owner_tag
 from strongref.contract.record import RequestStamp, decode, part_name
 from strongref.protocol.plan import ExportPlan
@@ -17,9 +18,6 @@ from strongref.protocol.stored_exports import ExportIdentity, StoredExports, Val
 from strongref.refusals import ForeignParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from strongref.contract.index import IndexEntry
     from strongref.contract.requests import ExportRequest
     from strongref.contract.values import Value
     from strongref.protocol.behind_fences import FencedStore

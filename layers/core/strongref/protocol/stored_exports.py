@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from strongref.contract.names import CLAIM_TAG, OWNER_TAG, PRODUCER_TAG, Key, Producer, StackArn, owner_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from strongref.contract.record import Record
     from strongref.contract.values import Value
     from strongref.errors import UndecryptableError

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from strongref.errors import StrongRefError, WaitInterruptedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
 

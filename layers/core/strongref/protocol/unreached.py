@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from strongref.contract.event import RequestType
-from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry
-from strongref.contract.names import ExportScope
+from strongref.contract.event import Event, RequestType
+from strongref.contract.index import DENIED, DROPPED, FORGOTTEN, IndexEntry, Place
+from strongref.contract.names import ExportScope, Producer
 from strongref.errors import OutdatedRequestError, StoreError, StrongRefError, UnfinishedError, or_else
 from strongref.log import logger
 from strongref.protocol.export_index import ExportIndex
@@ -18,22 +19,16 @@ from strongref.protocol.lag import MustWaitError
 from strongref.protocol.out_of_reach import is_out_of_reach, may_pass_over
 from strongref.protocol.phases import Phase, phase_of
 from strongref.protocol.planner import is_up_to_date, keys_to_inspect
-from strongref.protocol.snapshot import Destination, read_scope
+from strongref.protocol.snapshot import Destination, Snapshot, read_scope
 from strongref.protocol.stored_exports import ExportIdentity
 from strongref.protocol.verification import is_superseded
 from strongref.refusals import OutOfReachError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from strongref.contract.event import Event
-    from strongref.contract.index import Place
-    from strongref.contract.names import Producer
     from strongref.protocol.behind_fences import FirstLook
     from strongref.protocol.export_event import ExportEvent
     from strongref.protocol.plan import ExportPlan
     from strongref.protocol.ports import Ports
-    from strongref.protocol.snapshot import Snapshot
     from strongref.protocol.time import Clock
 
 FULL = "ParameterLimitExceeded"

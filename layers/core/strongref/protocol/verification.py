@@ -6,6 +6,7 @@ answers may be out of date, so an answer that speaks against the event counts on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from strongref.errors import OUT_OF_TIME, ErrorMetric, StackLookupError, StrongR
 from strongref.protocol.time import Clock, Until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.arns import Arn
     from strongref.protocol.lag import ReadLag
     from strongref.protocol.ports import ResourceInfo, StackInfo, Stacks

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,20 +24,17 @@ from strongref.contract.response import Response, ResponseStatus, ResponseTooLar
 from strongref.log import log_internal_error, logger, start_invocation_log
 from strongref.metrics import emit_counts
 from strongref.protocol.side_by_side import in_turn
-from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError
+from strongref.protocol.verification import EventNotVerifiedError, EventPendingError, EventRejectedError, EventVerifier
 from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemClock, VerifiedFirst
 from strongref.runtime.delivery import DeliveryError, deliver
 from strongref.runtime.outbox import DROPPED, Outbox
 from strongref.runtime.silent_crhelper import EMPTY_EVENT, SilentCrhelper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from strongref.protocol.ports import Reinvoke, SideBySide
     from strongref.protocol.time import Clock
-    from strongref.protocol.verification import EventVerifier
 
 FAILED_CREATE = "strongref-failed-create/"
 """Prefix of the physical ID of a Create that left nothing behind: its Delete has nothing to do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 # boto3 loads urllib3 anyway. It has timeouts, supports http and https, and can leave redirects alone.
@@ -11,8 +12,6 @@ import urllib3
 from strongref.errors import StrongRefError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.protocol.time import Clock
 
 TRIES = 6

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from strongref.contract.notices import Notice, NoticeType
 from strongref.errors import StrongRefError
 from strongref.log import logger
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 SEND_SECONDS = 4.0
 """How long sending may take as a whole. A call has timeouts to connect and to read, but none to find the host."""

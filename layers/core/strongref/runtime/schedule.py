@@ -7,6 +7,7 @@ so, whose credentials may not assume the roles there, gets the findings.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from strongref.runtime.clock import SHUTDOWN_SECONDS, WATCHDOG_SECONDS, SystemCl
 from strongref.runtime.outbox import DROPPED, Outbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from strongref.protocol.ports import Reinvoke

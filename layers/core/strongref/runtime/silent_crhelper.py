@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from crhelper import CfnResource
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from strongref.untyped import Untyped
+from strongref.untyped import Untyped
 
 EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "ResponseURL": "", "PhysicalResourceId": "-"}
 """The event that crhelper gets: nothing that it could log or send."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +19,6 @@ from strongref.protocol.side_by_side import in_turn
 from strongref.runtime.outbox import Outbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from strongref.aws.cloudformation import CloudFormationStacks
     from strongref.aws.parameter_store import Stores
     from strongref.contract.response import Response

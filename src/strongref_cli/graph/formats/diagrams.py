@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from strongref.errors import where_text
@@ -11,8 +12,6 @@ from strongref_cli.overview.states import ImportState, Protection
 from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from strongref_cli.overview.graph import Graph, Participant, Reference
 
 MANIFESTS = "manifests"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC
 from hashlib import sha256
@@ -23,8 +24,6 @@ from strongref_cli.terminal.output import count
 from strongref_toolkit.json_values import time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from strongref_cli.overview.graph import Graph, Participant
 
 SCRIPTS = ("edges.js", "details.js", "keyboard.js", "page.js")

@@ -6,16 +6,13 @@ across all columns, with rows of its own. Participants without references fill t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from strongref.grouping import grouped
 from strongref_cli.graph.formats.diagrams import by_place
 from strongref_cli.overview.graph import Cycle, Graph, Participant, deploy_order
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LEAST_COLUMNS, MOST_SIDE_BY_SIDE = 2, 3
 """The room that a cycle needs, and how many boxes without references are side by side, if there are few waves."""
