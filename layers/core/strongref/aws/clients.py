@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from strongref.errors import BadEndpointError
-from strongref.untyped import Untyped
 
 if TYPE_CHECKING:
     from boto3.session import Session
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_sts import STSClient
     from mypy_boto3_sts.type_defs import CredentialsTypeDef
+
+    from strongref.untyped import Untyped
 
 
 MODELS = Path(__file__).with_name("models")

@@ -15,11 +15,12 @@ from strongref.aws import errors
 from strongref.aws.retry import CallFailedError, RegionalApi, pages
 from strongref.errors import StrongRefError, WaitInterruptedError
 from strongref.next_steps import DENIED
-from strongref.untyped import Untyped
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudcontrol import CloudControlApiClient
     from mypy_boto3_resourcegroupstaggingapi import ResourceGroupsTaggingAPIClient  # noqa: F401 (the base's type)
+
+    from strongref.untyped import Untyped
 
 
 T = TypeVar("T")

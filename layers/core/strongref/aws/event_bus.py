@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -12,7 +12,9 @@ from strongref.arns import Arn
 from strongref.aws.retry import CallFailedError
 from strongref.contract.notices import SOURCE, Notice
 from strongref.errors import ServiceError
-from strongref.untyped import Untyped
+
+if TYPE_CHECKING:
+    from strongref.untyped import Untyped
 
 MAX_ENTRIES = 10
 """Events of one call (AWS: PutEvents)."""

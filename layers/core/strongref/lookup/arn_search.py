@@ -13,13 +13,13 @@ from strongref.lookup.errors import TooManyError, UnrelatedArnError
 from strongref.lookup.identify import by_override
 from strongref.lookup.matching import is_answer, parts_agree
 from strongref.lookup.overrides import Candidates
-from strongref.untyped import AnyJson
 
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import LookupScope
     from strongref.lookup.reader import ResourceReader
     from strongref.lookup.resource_types import ResourceType
+    from strongref.untyped import AnyJson
 
 MAX_READS = 100
 """Resources that one lookup reads one by one: half a minute at its rate limit."""

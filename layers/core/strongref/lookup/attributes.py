@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from strongref.lookup.errors import DynamicReferenceError, NoSuchAttributeError, UnsupportedAttributeError
-from strongref.untyped import AnyJson
 
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
+    from strongref.untyped import AnyJson
 
 IDENTIFIER = "Identifier"
 """The attribute that every lookup returns: the primary identifier by which Cloud Control knows the resource."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.arns import Arn
 from strongref.lookup.resource_types import SEPARATOR, ResourceType
-from strongref.untyped import AnyJson
 
 if TYPE_CHECKING:
     from strongref.aws.cloud_control import Resource
     from strongref.lookup.query import LookupScope
+    from strongref.untyped import AnyJson
 
 
 class Match(IntEnum):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from crhelper import CfnResource
 
-from strongref.untyped import Untyped
+if TYPE_CHECKING:
+    from strongref.untyped import Untyped
+
 
 EMPTY_EVENT = {"StackId": "", "RequestId": "", "LogicalResourceId": "", "ResponseURL": "", "PhysicalResourceId": "-"}
 """The event that crhelper gets: nothing that it could log or send."""
