@@ -7,30 +7,26 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
-from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from strongref import __version__
-from strongref.contract.fence import UNREADABLE_LIFETIME, Fence
+from strongref.contract.continuation import Continuation
+from strongref.contract.fence import UNREADABLE_LIFETIME, Fence, TagScan
 from strongref.contract.format import FORMAT, HOLD_FORMAT, check_format, check_hold_format
-from strongref.contract.index import encode_hold, read_index
+from strongref.contract.index import encode_hold, encode_place, read_index
 from strongref.contract.record import Record, RequestStamp, decode, encode, part_name
 from strongref.contract.releases import Release
 from strongref.contract.values import Parameter, ParameterType
 from strongref.errors import NewerFormatError
 from tests.support.builders import NETWORK, SCOPE, items, record, secure, values
-from tests.support.documents import ROOT
+from tests.support.older import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-BEFORE = "846649c"
-"""The last version that wrote no `writer`."""
 
 HEAD = f"{SCOPE.path('records')}/Exports"
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -138,6 +134,7 @@ def test_what_is_no_map_has_no_format(text: object) -> None:
 READ = """
 import json, sys
 from datetime import datetime, UTC
+from strongref.contract.continuation import Continuation
 from strongref.contract.fence import Fence
 from strongref.contract.index import IndexEntry
 from strongref.contract.record import decode
@@ -149,27 +146,23 @@ for logical_id, each in found.items():
     record = each.record
     values = {key: [value.type, value.text] for key, value in record.values.items()}
     print(logical_id, record.stack, record.hold, record.open, sorted(each.spare), json.dumps(values, sort_keys=True))
-entry = IndexEntry.decode(given["index"])
-print(entry.stack, sorted(entry.places), entry.hold)
-print(Fence.decode(made("/f", "String", given["fence"])))
+for text in given["index"]:
+    entry = IndexEntry.decode(made("/i", "String", text))
+    print(entry and (entry.stack, sorted(entry.places), entry.hold))
+fence = Fence.decode(made("/f", "String", given["fence"]))
+print(fence, fence.unfinished)
+print(Continuation.parse(given["event"]))
 """
 
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The layer of the version before."""
-    command = ["git", "-C", str(ROOT), "archive", "--format=zip", BEFORE, "layers/core/strongref"]
-    archived = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
-    if archived.returncode:
-        pytest.fail(f"This test needs commit {BEFORE}: get the whole history with `git fetch --unshallow`.")
-    folder = tmp_path_factory.mktemp("before")
-    with ZipFile(BytesIO(archived.stdout)) as archive:
-        archive.extractall(folder)
-    return folder / "layers/core"
+    return unpack(tmp_path_factory.mktemp("before"), "layers/core/strongref") / "layers/core"
 
 
 def test_the_version_before_reads_what_this_one_writes(before: Path) -> None:
-    """So an installation can be rolled back."""
+    """So an installation can be rolled back, in the middle of a change, too."""
     stamp = RequestStamp(NOW, "request")
     large = Record(NETWORK, {**values(**{f"K{number}": "x" * 100 for number in range(60)})}, last=stamp)
     written = {
@@ -177,18 +170,22 @@ def test_the_version_before_reads_what_this_one_writes(before: Path) -> None:
         "Secure": record(P=secure("hunter2"), Q="q"),
         "Large": large,
         "Open": replace(large, open=True),
+        "Withdrawn": Record(NETWORK, {}, last=stamp, withdrawn=True),  # a record without values, which it deletes
+        "Untouched": replace(record(A="a"), untouched=True),
     }
     records = {
         part_name(SCOPE, logical_id, part.number): [part.kind.value, part.text]
         for logical_id, each in written.items()
         for part in encode(each, frozenset())
     }
-    fence = Fence("somebody", NOW)
+    fence = Fence("somebody", NOW, TagScan("request", "A", ["A"]))
+    continuation = Continuation(2, NOW)
     given: dict[str, Any] = {
         "path": SCOPE.path("records"),
         "records": records,
-        "index": encode_hold(NETWORK, "h"),
+        "index": [encode_hold(NETWORK, "h"), encode_place(NETWORK, NOW, exact=True)],
         "fence": fence.encode(),
+        "event": continuation.next_event({}),
     }
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", READ],
@@ -203,7 +200,9 @@ def test_the_version_before_reads_what_this_one_writes(before: Path) -> None:
         + json.dumps({key: [value.type, value.text] for key, value in each.values.items()}, sort_keys=True)
         for logical_id, each in written.items()
     ]
-    *lines, index_line, fence_line = done.stdout.splitlines()
+    *lines, hold_line, place_line, fence_line, event_line = done.stdout.splitlines()
     assert sorted(lines) == sorted(expected)
-    assert index_line == f"{NETWORK} [] h"
-    assert fence_line == str(fence)
+    # It takes no place for an entry of its own, so it leaves them all alone.
+    assert (hold_line, place_line) == (f"('{NETWORK}', [], 'h')", "None")
+    assert fence_line == f"{fence} {fence.unfinished}"
+    assert event_line == str(replace(continuation, invocation=3))

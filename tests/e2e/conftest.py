@@ -22,6 +22,7 @@ from tests.support.documents import ROOT, load
 from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 from tests.support.emulator.sam import APPLICATION, REGIONS
+from tests.support.older import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +38,7 @@ HURRIED_ACCOUNT = "333333333333"
 TENDED_ACCOUNT = "444444444444"
 LOOKING_ACCOUNT = "555555555555"
 THROTTLED_ACCOUNT = "666666666666"
-UPGRADED_ACCOUNT = "777777777777"
+OLDER_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
 LATE_ACCOUNT = "999999999999"
 NOTIFIED_ACCOUNT = "101010101010"
@@ -125,10 +126,16 @@ def built(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _shared(tmp_path_factory) / "build"
 
 
-@pytest.fixture
-def upgraded(emulator: Emulator) -> Aws:
-    """An account of its own, without the application: one test installs an old version and then this one."""
-    return Aws(emulator, UPGRADED_ACCOUNT)
+@pytest.fixture(scope="session")
+def older(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An account with version 0.2.0, in which nothing happens: tests copy the application from it."""
+    shared = _shared(tmp_path_factory)
+    with _locked(shared, f"{OLDER_ACCOUNT}.lock"):
+        if not Aws(emulator, OLDER_ACCOUNT).status(APPLICATION, REGIONS[-1]):
+            folder = shared / "older"
+            sources = unpack(folder / "sources", "template.yaml", "handlers", "layers")
+            sam.deploy_everywhere(emulator, sam.build(folder, sources), account=OLDER_ACCOUNT)
+    return OLDER_ACCOUNT
 
 
 @pytest.fixture(scope="session")
@@ -194,8 +201,9 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
 
 @pytest.fixture
 def tested(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
-    """An account for the selftest; of one test at a time."""
-    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK, None)
+    """An account for the selftest, which exports to B; of one test at a time."""
+    _installed(emulator, tmp_path_factory, B, sam.QUICK, None)
+    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK | {"ExportAccounts": B}, None)
     with _locked(_shared(tmp_path_factory), "tested.lock"):
         yield aws
 

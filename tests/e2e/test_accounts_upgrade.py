@@ -5,42 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.e2e.between_accounts import CREATED, LATE, NOT_CREATED, ROLLED_BACK, UPDATED, B, configure, trust
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US
-from tests.e2e.test_upgrade import old_version
 from tests.support.emulator import sam
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.e2e.between_accounts import Between
 
-OLDER = {name: value for name, value in sam.QUICK.items() if name != "ReadLag"}
 PRODUCER = "484848484848"
 
 
-@pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A version that exports to no other account, built."""
-    folder = tmp_path_factory.mktemp("old")
-    return sam.build(folder, old_version(folder))
-
-
-def install(aws: Aws, built: Path, region: str, **overrides: str) -> None:
-    sam.deploy_application(aws.emulator, built, region=region, overrides=overrides, account=aws.account)
-
-
-def test_the_consumers_account_is_upgraded_last(between: Between, old: Path, built: Path) -> None:
+def test_the_consumers_account_is_upgraded_last(between: Between, older: str) -> None:
     late = replace(between, b=Aws(between.a.emulator, LATE))
     trust(late.b)
     late.publish({"A": "a1"}, LATE, expect=CREATED)
-    install(late.b, old, US, **OLDER)
+    sam.copy_application(late.b.emulator, LATE, regions=[US], of=older)
     assert late.consume("A", expect=CREATED).outputs == {"A": "a1"}
+    assert not late.b.invoke("Janitor", {"detail-type": "Scheduled Event"}, US).failed
     late.publish({"A": "a2"}, LATE, expect=ROLLED_BACK)
-    install(late.b, built / "template.yaml", US, **sam.QUICK)
+    sam.copy_application(late.b.emulator, LATE, regions=[US])
     assert late.consume("A", expect=UPDATED, Revision="2").outputs == {"A": "a1"}
     late.publish({"A": "a2"}, LATE, expect=ROLLED_BACK)
     assert f"imported by stack {late.consumer} ({US}, {LATE})" in late.why()
@@ -49,19 +33,17 @@ def test_the_consumers_account_is_upgraded_last(between: Between, old: Path, bui
     assert late.stored(late.b) == {"A": "a2"}
 
 
-def test_the_producers_account_is_upgraded_last_and_lists_accounts_later(
-    between: Between, old: Path, built: Path
-) -> None:
+def test_the_producers_account_is_upgraded_last_and_lists_accounts_later(between: Between, older: str) -> None:
     late = replace(between, a=Aws(between.a.emulator, PRODUCER))
     trust(late.b, PRODUCER)
-    install(late.a, old, EU, **OLDER)
+    sam.copy_application(late.a.emulator, PRODUCER, regions=[EU], of=older)
     late.publish({"A": "a1"}, PRODUCER, expect=CREATED)
     late.publish({"A": "a1"}, B, expect=ROLLED_BACK)
     late.consume("A", expect=NOT_CREATED)
     assert "Nothing to import" in late.why_not()
     late.b.delete(late.consumer, US)
 
-    install(late.a, built / "template.yaml", EU, **sam.QUICK)
+    sam.copy_application(late.a.emulator, PRODUCER, regions=[EU])
     late.publish({"A": "a1"}, B, expect=ROLLED_BACK)
     assert f"strongref install --parameter ExportAccounts={B}" in late.why()
     late.publish({"A": "a2"}, PRODUCER, expect=UPDATED)

@@ -19,7 +19,7 @@ from strongref_cli.install.bucket import bucket_name
 from strongref_cli.install.plan import PROTECTION
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EMPTY, EU, US, export, exporting, held, imported, importing, stack
-from tests.e2e.test_upgrade import install_old_version, stored
+from tests.e2e.test_upgrade import stored
 from tests.support.documents import ROOT, blocks, load
 from tests.support.emulator import sam
 from tests.support.emulator.sam import APPLICATION, QUICK
@@ -439,19 +439,20 @@ def test_the_processor_the_memory_the_concurrency_the_key_the_tags_and_the_alarm
     assert alarms.describe_alarms()["MetricAlarms"]
 
 
-def test_an_installation_by_sam_is_upgraded_in_place(emulator: Emulator, program: str, tmp_path: Path) -> None:
+def test_an_installation_by_sam_is_upgraded_in_place(
+    emulator: Emulator, older: str, program: str, tmp_path: Path
+) -> None:
     installer = user(emulator, "141414141414", program, tmp_path)
     aws = installer.aws
-    install_old_version(aws, tmp_path)
+    sam.copy_application(emulator, aws.account, of=older)
     aws.deploy("network", exporting({"A": "1"}, consumer="web"), EU, "CREATE_COMPLETE")
     aws.deploy("web", importing("network", "A"), US, "CREATE_COMPLETE")
     before = stored(aws)
 
     status = json.loads(installer.expect(0, "status", *BOTH).out)
-    assert [each["version"] for each in status["regions"]] == [None, None]
     would = installer.expect(0, "install", *BOTH, "--dry-run")
-    assert would.details(EU) == f"version unknown → {status['strongref']}\n{PROTECTION}"
-    upgraded = installer.expect(0, "install", *BOTH, "--parameter", "ReadLag=0")
+    assert would.details(EU) == f"version 0.2.0 → {status['strongref']}\n{PROTECTION}"
+    upgraded = installer.expect(0, "install", *BOTH)
     assert upgraded.regions == dict.fromkeys((US, EU), "updated")
     assert aws.outputs(APPLICATION, EU)["Version"] == status["strongref"]
     assert stored(aws) == before

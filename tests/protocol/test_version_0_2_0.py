@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
+from strongref.contract.continuation import Continuation
+from strongref.contract.event import Event
 from strongref.contract.index import INDEX
 from strongref.refusals import ExportsInUseError, UnsettledError
 from tests.protocol.test_scenarios import EU, US, exports, imports, name
 from tests.support.builders import ACCOUNT, SCOPE
 from tests.support.cloud import Cloud
+
+if TYPE_CHECKING:
+    from tests.support.cloudformation.requests import ResourceRequest
 
 BEFORE = {"A": "a1", "B": "b1", "C": "c1"}
 AFTER = {"A": "a1", "B": "b2", "D": "d1"}
@@ -61,6 +67,25 @@ def test_its_fences_are_waited_for_and_its_change_goes_on_or_back(cloud: Cloud, 
     cloud.delete("web", US)
     cloud.delete("network", EU)
     assert stored(cloud) == []
+
+
+def test_an_invocation_that_it_began_is_continued_behind_the_fence_that_it_left(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, seen = cloud.clock.now(), list[Event]()
+
+    def event(request: ResourceRequest) -> Event:
+        handed_over = {"StrongrefHandOver": {"Turn": 2, "Since": before.isoformat(timespec="milliseconds")}}
+        seen.append(Event.parse(request.raw("r") | handed_over))
+        return seen[-1]
+
+    cloud.ssm(US).delete_parameters(Names=[f"{SCOPE.path('fences')}/Exports.died"])
+    monkeypatch.setattr(cloud, "event", event)
+    cloud.deploy("network", EU, {"Exports": exports(AFTER)})
+    assert [each.continuation for each in seen] == [Continuation(2, before)]
+    assert cloud.clock.now() - before < timedelta(seconds=15)
+    assert cloud.values(US) == {name(key): value for key, value in AFTER.items()}
+    assert not [each for each in stored(cloud) if "fences" in each]
 
 
 def test_an_import_waits_for_the_export(cloud: Cloud) -> None:

@@ -7,8 +7,11 @@ import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
 
 from tests.support.emulator.control import ACCOUNT, ROOT, executable
 from tests.support.waiting import wait_until
@@ -77,9 +80,13 @@ def deploy_everywhere(
 
 
 def copy_application(
-    emulator: Emulator, account: str, overrides: Mapping[str, str], regions: Iterable[str] = REGIONS
+    emulator: Emulator,
+    account: str,
+    overrides: Mapping[str, str] = QUICK,
+    regions: Iterable[str] = REGIONS,
+    of: str = ACCOUNT,
 ) -> None:
-    """Deploy what `sam deploy` brought into regions of the main account into those of another one.
+    """Deploy what `sam deploy` brought into regions of one account into those of another one, over what is there.
 
     Sam would build the same archives again, and takes several times as long as all else.
 
@@ -87,22 +94,31 @@ def copy_application(
         SamError: CloudFormation did not accept it.
     """
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda region: _copy(emulator, account, overrides, region), regions))
+        list(pool.map(lambda region: _copy(emulator, account, overrides, region, of), regions))
 
 
-def _copy(emulator: Emulator, account: str, overrides: Mapping[str, str], region: str) -> None:
-    theirs, ours = (emulator.client("s3", region, each) for each in (ACCOUNT, account))
-    stacks, to = (emulator.client("cloudformation", region, each) for each in (ACCOUNT, account))
+def _copy(emulator: Emulator, account: str, overrides: Mapping[str, str], region: str, of: str) -> None:
+    theirs, ours = (emulator.client("s3", region, each) for each in (of, account))
+    stacks, to = (emulator.client("cloudformation", region, each) for each in (of, account))
     template = stacks.get_template(StackName=APPLICATION, TemplateStage="Original")["TemplateBody"]
     text = template if isinstance(template, str) else json.dumps(template)
     own = f"application-{account}-{region}"
     at = {"CreateBucketConfiguration": {"LocationConstraint": region}} if region != "us-east-1" else {}
-    ours.create_bucket(Bucket=own, **at)
+    with suppress(ours.exceptions.BucketAlreadyOwnedByYou):
+        ours.create_bucket(Bucket=own, **at)
     for bucket, key in set(re.findall(r"s3://([^/\s\"']+)/([^\s\"']+)", text)):
         ours.put_object(Bucket=own, Key=key, Body=theirs.get_object(Bucket=bucket, Key=key)["Body"].read())
         text = text.replace(f"s3://{bucket}/", f"s3://{own}/")
     ours.put_object(Bucket=own, Key="template.json", Body=text)  # It is too long for the call itself.
-    to.create_stack(
+
+    def status() -> str | None:
+        with suppress(ClientError):
+            found: str = to.describe_stacks(StackName=APPLICATION)["Stacks"][0]["StackStatus"]
+            return found
+        return None
+
+    action = to.update_stack if status() else to.create_stack
+    action(
         StackName=APPLICATION,
         TemplateURL=f"{emulator.url}/{own}/template.json",
         Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in overrides.items()],
@@ -111,12 +127,12 @@ def _copy(emulator: Emulator, account: str, overrides: Mapping[str, str], region
     )
 
     def ended() -> str | None:
-        status: str = to.describe_stacks(StackName=APPLICATION)["Stacks"][0]["StackStatus"]
-        return None if status.endswith("IN_PROGRESS") else status
+        found = status()
+        return None if found and found.endswith("IN_PROGRESS") else found
 
-    status = wait_until(ended, f"the application in {account}, {region}")
-    if status != "CREATE_COMPLETE":
-        raise SamError(f"The application's copy in {account}, {region} is {status}.")
+    last = wait_until(ended, f"the application in {account}, {region}")
+    if last not in ("CREATE_COMPLETE", "UPDATE_COMPLETE"):
+        raise SamError(f"The application's copy in {account}, {region} is {last}.")
 
 
 def _sam(environment: Mapping[str, str], folder: Path, *arguments: str) -> None:
