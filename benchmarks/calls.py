@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.sides import NEWEST, OURS, STRONG, values
-from benchmarks.tables import NONE, number, ratio, table
+from benchmarks.tables import NONE, missing, number, ratio, table
 from benchmarks.world import Outcome, World, rates
 from strongref.runtime.wiring import EXPORT_ACCOUNTS
 
@@ -103,10 +103,8 @@ def render(data: Data) -> list[str]:
     """Every event and count, ours and the CDK's."""
     titles = data["titles"]
     found = _found(data)
-    theirs = [key for key in (STRONG, NEWEST) if key in titles]
-    header = ["Event", "N", titles[OURS]]
-    for key in theirs:
-        header += [titles[key], "ratio"]
+    theirs = [key for key in titles if key != OURS]
+    header = ["Event", "N", titles[OURS], *(cell for key in theirs for cell in (titles[key], "ratio"))]
     rows = []
     for event, title in EVENTS.items():
         for count in sorted({row["n"] for row in data["rows"]}):
@@ -119,8 +117,7 @@ def render(data: Data) -> list[str]:
                 other = found[event, count, key]
                 row += [_shown(other), ratio(ours["calls"], other["calls"]) if other["done"] else NONE]
             rows.append(row)
-    without = [f"The CDK's columns are missing: {data['without']}.", ""] if data["without"] else []
-    return [*without, *table(header, rows), *(["", *_NOTE.strip().splitlines()] if theirs else [])]
+    return [*table(header, rows), *(["", *_NOTE.strip().splitlines()] if theirs else missing(data, "columns"))]
 
 
 def verdicts(data: Data) -> list[Verdict]:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from benchmarks.bench import Bench, Data, Verdict, say
-from benchmarks.sides import NEWEST, OURS, STRONG, Side, values
+from benchmarks.sides import OURS, STRONG, Side, values
 from benchmarks.tables import NONE, median, milliseconds, missing, number, ratios, spread, table
 from benchmarks.world import World
 
@@ -41,7 +41,7 @@ def run(bench: Bench) -> Data:
     with ExitStack() as stack:
         worlds = [(side.key, stack.enter_context(World(side, {}))) for side in bench.sides]
         for _, world in worlds:
-            _warm_up(world)
+            _create(world, 1)  # to warm it up
         for count in counts:
             runs: dict[tuple[str, str], list[_Sample]] = {}
             for _ in range(_RUNS):
@@ -71,11 +71,6 @@ def _run(worlds: Sequence[tuple[str, World]], count: int, repetitions: int) -> d
     return {each: _Sample(*map(median, zip(*taken, strict=True))) for each, taken in samples.items()}
 
 
-def _warm_up(world: World) -> None:
-    for _ in _create(world, 1):
-        pass
-
-
 def _create(world: World, count: int) -> Sequence[tuple[str, _Sample]]:
     side: Side = world.side
     world.forget()
@@ -93,10 +88,8 @@ def _create(world: World, count: int) -> Sequence[tuple[str, _Sample]]:
 def render(data: Data) -> list[str]:
     """Medians, and ours over theirs."""
     titles = data["titles"]
-    theirs = [key for key in (STRONG, NEWEST) if key in titles]
-    header = ["Create", "N", titles[OURS]]
-    for key in theirs:
-        header += [titles[key], "ratio"]
+    theirs = [key for key in titles if key != OURS]
+    header = ["Create", "N", titles[OURS], *(cell for key in theirs for cell in (titles[key], "ratio"))]
     rows = []
     for part, (shown, suffix) in PARTS.items():
         found = runs_of(data, part)
