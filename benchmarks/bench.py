@@ -12,14 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.installing import ROOT, Node, Python
 from benchmarks.sides import NEWEST, STRONG, Side, sides
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 Data = dict[str, Any]
 """A table's results: medians, ratios and counts as JSON. Samples are not kept."""

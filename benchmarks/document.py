@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from textwrap import wrap as wrapped
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks import calls, growth, latency, memory, overview, quota, resolving, sharing, startup, waits
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLES: Mapping[str, Table] = {
     "calls": calls,

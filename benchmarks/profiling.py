@@ -9,13 +9,11 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from benchmarks.installing import Python
 from benchmarks.processes import FLAGS
 from benchmarks.tables import table
-
-if TYPE_CHECKING:
-    from benchmarks.installing import Python
 
 Profile = dict[str, Any]
 

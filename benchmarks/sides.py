@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from benchmarks import processes
-
-if TYPE_CHECKING:
-    from benchmarks.installing import Node, Python
-    from benchmarks.processes import Process
+from benchmarks.installing import Node, Python
+from benchmarks.processes import Process
 
 EU, US = "eu-west-1", "us-east-1"
 PRODUCER, CONSUMER = "network", "web"

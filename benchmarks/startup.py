@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import processes, profiling
 from benchmarks.bench import Bench, Data, Verdict, say
+from benchmarks.processes import Process
 from benchmarks.sides import NEWEST, STRONG, Cdk, Ours, values
 from benchmarks.tables import NONE, median, megabytes, milliseconds, missing, ratios, spread, table
 from benchmarks.world import World, rates
-
-if TYPE_CHECKING:
-    from benchmarks.processes import Process
 
 TITLE = "Startup"
 METHOD = """

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strongref.contract.hold_stacks import HoldStack
 from strongref.contract.index import Place, encode_hold, encode_place, index_name, path_of
 from strongref.contract.names import PRODUCER_TAG, SHARED, ExportScope, Key, StackArn, claim_tag, owner_tag
 from strongref.contract.record import Record, RequestStamp, encode, part_name
 from strongref.contract.values import ParameterType, Value
+from tests.support.local_ssm.control import LocalSsm
 from tests.support.local_ssm.service import ACCOUNT
-
-if TYPE_CHECKING:
-    from tests.support.local_ssm.control import LocalSsm
 
 _EXPORT, _IMPORT = "Exports", "Imports"
 _BEFORE, _AFTER = "2024-06-01T00:00:00Z", "2025-06-01T00:00:00Z"

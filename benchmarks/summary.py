@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from benchmarks import calls, growth, latency, memory, overview, sharing
 from benchmarks.bench import Data, load
 from benchmarks.document import verdicts, wrap
 from benchmarks.sides import NEWEST, OURS, STRONG
 from benchmarks.tables import median, megabytes, milliseconds, missing, number, ratios, seconds, table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _INTRODUCTION = """\
 # Performance

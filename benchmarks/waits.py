@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.bench import Bench, Data, Verdict
 from benchmarks.sides import EU, US
 from benchmarks.tables import table
+from strongref.contract.response import Response
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG, ReadLag
 from strongref.refusals import ExportsInUseError
 from tests.support.cloud import Cloud
-
-if TYPE_CHECKING:
-    from strongref.contract.response import Response
-    from tests.support.cloudformation.requests import ResourceRequest
+from tests.support.cloudformation.requests import ResourceRequest
 
 TITLE = "Waits for reads that lag"
 METHOD = """

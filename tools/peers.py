@@ -21,7 +21,7 @@ from random import Random
 from statistics import median
 from time import process_time
 from traceback import extract_tb
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import yaml
 
@@ -56,10 +56,8 @@ from strongref_manifests.text.nodes import (
     spliced,
 )
 from strongref_manifests.text.template_edits import changed
+from strongref_manifests.text.templates import TemplateText
 from strongref_toolkit.json_values import mapping
-
-if TYPE_CHECKING:
-    from strongref_manifests.text.templates import TemplateText
 
 SUFFIXES = (".yaml", ".yml", ".json", ".template", ".tfstate")
 MOST = 2_000_000

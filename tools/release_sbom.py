@@ -7,9 +7,10 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from email.message import Message
 from email.parser import Parser
 from hashlib import sha256
-from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
 from cyclonedx.contrib.license.factories import LicenseFactory
@@ -19,10 +20,6 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from packageurl import PackageURL
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from email.message import Message
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 

@@ -6,10 +6,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from strongref_cli.install.suite import Suite
+from strongref_cli.install.suite import Suite
 
 _EXPAND = Path(__file__).with_name("release_expansion.py")
 """Runs in the SAM CLI's environment, which has the code that expands templates."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tools.release import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "| Command | What it does | Time |\n|---|---|---:|\n"
 

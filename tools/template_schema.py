@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from strongref.contract.properties import Property, Table, parse_text
 from strongref.contract.requests import EXPORT_TYPE, FROM_KEYS, IMPORT_TYPE, OnChange, Strength
@@ -18,10 +19,6 @@ from strongref.macro.export_properties import AS, KEYS, VALUES
 from strongref.macro.references import FROM, NAME, OPTIONS
 from strongref_cli.lint.problems import KINDS
 from tests.support.documents import ROOT, rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 Schema: TypeAlias = dict[str, Any]
 
