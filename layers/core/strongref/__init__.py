@@ -38,4 +38,4 @@ Nothing is public but `__version__`: this is the Lambda layer.
 
 __all__ = ["__version__"]
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
