@@ -173,8 +173,8 @@ def _obstacle(stack: FoundStack, wanted: Wanted) -> str:
         return f"The stack {wanted.stack} is in {stack.status}. Wait until CloudFormation has finished, then try again."
     if stack.version and wanted.version and is_older(wanted.version, stack.version) and not wanted.force:
         return (
-            f"Version {stack.version} is installed, and this would install {wanted.version}. Upgrade the command (pip "
-            "install --upgrade strongref) or take a newer release, or give --force to install the older version."
+            f"Version {stack.version} is installed, and this would install {wanted.version}. Upgrade the command or "
+            "take a newer release, or give --force to install the older version."
         )
     return ""
 
