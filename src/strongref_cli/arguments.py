@@ -204,6 +204,8 @@ def _selftest(commands: Commands) -> None:
     )
     repeatable(selftest, "--region", "the region; twice for references between two", metavar="REGION")
     add_profile(selftest)
+    role = "also try exports to the account of this role, which is assumed there"
+    selftest.add_argument("--account-role", metavar="ARN", help=role)
     repeatable(selftest, "--only", "only this check", metavar="CHECK")
     what = selftest.add_mutually_exclusive_group()
     add_flag(what, "--quick", "only what takes 8 minutes")

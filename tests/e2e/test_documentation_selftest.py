@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from strongref_cli.selftest.behavior import CHECKS
 from strongref_cli.selftest.beliefs import BELIEFS
+from strongref_cli.selftest.probes import PROBES
 from tests.e2e.conftest import hurry
 from tests.e2e.reader import reading
 from tests.support.schemas import validate
@@ -23,7 +24,8 @@ PAGES = ("docs/selftest.md",)
 def test_each_command_of_the_page_does_what_it_says(emulator: Emulator, tmp_path: Path) -> None:
     with reading(emulator, PAGES, tmp_path) as reader:
         reader.install()
-        checks, beliefs = [each.name for each in CHECKS], [each.name for each in BELIEFS if each.shown_by]
+        checks, looks = [each.name for each in CHECKS], {each.name for each in (*CHECKS, *PROBES)}
+        beliefs = [each.name for each in BELIEFS if each.shown_by in looks]
         hurry(reader.aws)  # so that a continuation does not take 15 minutes
         reader.run("strongref selftest --region eu-west-1 --region us-east-1 --yes --output json")
         document = json.loads((reader.checkout / "selftest.json").read_text())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from io import BytesIO
 from time import sleep
 from typing import TYPE_CHECKING
@@ -16,7 +18,12 @@ from uuid import uuid4
 
 import pytest
 
+from strongref_cli.selftest import command
+from strongref_cli.selftest.behavior import ABROAD, CHECKS
+from strongref_cli.selftest.beliefs import BELIEFS
 from strongref_cli.selftest.lab import PREFIX
+from strongref_toolkit.session import ToolSession
+from tests.e2e.between_accounts import B, trust
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US
 from tests.e2e.test_command_line import BOTH, COMMAND, Shell
@@ -40,11 +47,22 @@ def handler(event, context):
 """A function for custom resources that does nothing, and always succeeds."""
 
 
+SHOWN = {
+    each.name: each
+    for each in BELIEFS
+    if each.shown_by in {check.name for check in (*CHECKS, *ABROAD)} and each.name != "service-timeout"
+}
+"""What checks show. That CloudFormation waits until ServiceTimeout is over takes as long."""
+SLOW = {"called-via"}  # An Import tries for 90 seconds to make a hold.
+
+ROLE = f"arn:aws:iam::{B}:role/tester"
+
+
 @pytest.fixture
 def shell(tested: Aws) -> Shell:
     """Of a user who may do what the command prints."""
     shell = Shell({**os.environ, **tested.emulator.env(tested.account, EU)})
-    policy, iam = shell.run("selftest", "--policy").out, tested.client("iam", US)
+    policy, iam = shell.run("selftest", "--policy", "--account-role", ROLE).out, tested.client("iam", US)
     user = f"tester-{uuid4().hex}"
     iam.create_user(UserName=user)
     iam.put_user_policy(UserName=user, PolicyName="printed", PolicyDocument=policy)
@@ -61,21 +79,49 @@ def passed(shell: Shell, *arguments: str, regions: Sequence[str] = BOTH) -> list
     return [each["check"] for each in document["behavior"]]
 
 
-def left(aws: Aws) -> list[str]:
-    """Everything of any run that is in the account."""
+def left(aws: Aws, run: str = PREFIX) -> list[str]:
+    """Everything of a run, or of any, that is in the account."""
     stacks = [
         each["StackName"]
         for region in (EU, US)
         for each in aws.client("cloudformation", region).describe_stacks()["Stacks"]
-        if PREFIX in each["StackName"]
+        if run in each["StackName"]
     ]
-    return stacks + [each.name for each in aws.emulator.parameters(aws.account, PREFIX)]
+    return stacks + [each.name for each in aws.emulator.parameters(aws.account, run)]
 
 
 @pytest.mark.story
 def test_a_short_run_passes_and_leaves_nothing(shell: Shell, tested: Aws) -> None:
     assert passed(shell, "--only", "refusal", "--only", "hold") == ["refusal", "hold"]
     assert left(tested) == []
+
+
+@pytest.fixture
+def other(tested: Aws, shell: Shell) -> Aws:
+    """The other account, which trusts that one, and has a role with the permissions that the command prints."""
+    other, policy = Aws(tested.emulator, B), shell.run("selftest", "--policy").out
+    trust(other, tested.account)
+    iam, trusted = other.client("iam", US), {"AWS": f"arn:aws:iam::{tested.account}:root"}
+    statement = {"Effect": "Allow", "Principal": trusted, "Action": "sts:AssumeRole"}
+    with suppress(iam.exceptions.EntityAlreadyExistsException):
+        iam.create_role(RoleName="tester", AssumeRolePolicyDocument=json.dumps({"Statement": [statement]}))
+    iam.put_role_policy(RoleName="tester", PolicyName="printed", PolicyDocument=policy)
+    return other
+
+
+def test_it_runs_between_accounts_too(shell: Shell, tested: Aws, other: Aws) -> None:
+    names = [each.name for each in ABROAD]
+    only = [word for each in names for word in ("--only", each)]
+    assert passed(shell, "--account-role", ROLE, *only) == names
+    assert (left(tested), left(other)) == ([], [])
+
+
+def test_what_is_left_between_accounts_is_removed_in_both(shell: Shell, tested: Aws, other: Aws) -> None:
+    with started(shell, "account-refusal", arguments=("--account-role", ROLE)) as run:
+        wait_until(lambda: left(other), "the consumer")
+        run.kill()
+    assert len(shell.ask("selftest", *BOTH, "--yes", "--clean", "--account-role", ROLE)["removed"]) == 1
+    assert (left(tested), left(other)) == ([], [])
 
 
 def test_two_runs_at_once_are_not_in_each_others_way(shell: Shell, tested: Aws) -> None:
@@ -104,11 +150,27 @@ def test_no_check_passes_on_functions_that_accept_everything(emulator: Emulator)
     assert (done.status, document["left"], left(aws)) == (1, [], [])
 
 
-def started(shell: Shell, *checks: str) -> subprocess.Popen[str]:
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.deep] * (each in SLOW)) for each in SHOWN])
+def test_what_is_wrong_fails_the_check_that_shows_it(
+    name: str, tested: Aws, other: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    belief = SHOWN[name]
+    for variable, value in tested.emulator.env(tested.account, EU).items():
+        monkeypatch.setenv(variable, value)
+    lab = command._lab(ToolSession.start(), f"{PREFIX}{secrets.token_hex(4)}", (EU, US), ROLE)
+    check = next(each for each in (*CHECKS, *ABROAD) if each.name == belief.shown_by)
+    with tested.emulator.wrong(tested.account, belief.name):
+        tried, _ = command._run([check], lab)
+    lab.clean(print)
+    assert not command.believed(tried)[belief].holds
+    assert (left(tested, lab.name), left(other, lab.name)) == ([], [])
+
+
+def started(shell: Shell, *checks: str, arguments: Sequence[str] = ()) -> subprocess.Popen[str]:
     """A run of these checks, which has begun with them."""
     only = [word for each in checks for word in ("--only", each)]
     return subprocess.Popen(  # noqa: S603
-        [COMMAND, "selftest", *BOTH, "--yes", *only],
+        [COMMAND, "selftest", *BOTH, "--yes", *only, *arguments],
         env=dict(shell.environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -151,8 +213,12 @@ def test_killed_at_any_of_ten_moments_it_leaves_nothing_after_clean(shell: Shell
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--only", "imports"), "--only imports names no check. There are cleanup, continuation,"),
+        (("--only", "imports"), "--only imports names no check. There are cdk, chain, cleanup,"),
         (("--region", "us-west-2"), "--region must be given once or twice, got eu-west-1, us-east-1 and us-west-2"),
+        (
+            ("--account-role", "arn:aws:iam::202020202020:role/x"),
+            "--account-role must be the ARN of another account's role",
+        ),
         (("--clean", "strongref"), "--clean must be the name of a run, as in strongref-selftest-0a1b2c3d"),
     ],
 )
@@ -164,4 +230,4 @@ def test_wrong_usage_is_said(shell: Shell, arguments: Sequence[str], why: str) -
 def test_a_region_without_the_functions_of_this_version_is_refused(shell: Shell) -> None:
     done = shell.run("selftest", "--region", EU, "--region", "us-west-2", "--yes")
     assert (done.status, done.out) == (2, "")
-    assert "us-west-2 has no strongref, and the command is" in done.err
+    assert "us-west-2 of account 202020202020 has no strongref, and the command is" in done.err

@@ -28,6 +28,7 @@ def quick(bare: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv(VARIABLE, "0")
     monkeypatch.setattr(requests, "WATCHED_SECONDS", 0.2)
+    monkeypatch.setattr(requests, "CHAIN_SECONDS", 10)
     monkeypatch.setattr(probes, "RECREATION_SECONDS", 0.2)
     for seconds in ("GIVE_UP_SECONDS", "BURST_SECONDS"):
         monkeypatch.setattr(probes, seconds, 1.0)
@@ -52,8 +53,5 @@ def test_what_is_believed_holds(bare: Aws, probe: str) -> None:
 
 @pytest.mark.parametrize("belief", PROBED, ids=[each.name for each in PROBED])
 def test_what_is_wrong_is_found_and_nothing_else(bare: Aws, belief: Belief) -> None:
-    bare.emulator.wrong(belief.name)
-    try:
+    with bare.emulator.wrong(bare.account, belief.name):
         assert wrong_rows(bare, belief.shown_by) == [belief.name]
-    finally:
-        bare.emulator.wrong(belief.name, on=False)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from strongref_cli.install.plan import InstallPlan
+    from strongref_cli.install.suite import Suite
 
 T = TypeVar("T")
 
@@ -83,8 +85,7 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
 
     def in_region(region: _Region) -> RegionOutcome:
         try:
-            found = find(region.stacks, run.stack, with_template=True)
-            plan = plan_install(found, wanted, suite.template_for(region.bucket.uri))
+            plan = planned(region.stacks, region.bucket, wanted, suite)
             if args.dry_run:
                 return dry_run(plan)
             return install(plan, suite, region.stacks, region.bucket, region.show)
@@ -95,6 +96,12 @@ def install_suite(args: argparse.Namespace, session: ToolSession) -> int:
     notes = suite.notes if any(each.result in _WITH_CODE for each in outcomes) else ()
     show(outcome_report(outcomes, __version__, notes, dry_run=args.dry_run), args)
     return int(any(each.result in BAD for each in outcomes))
+
+
+def planned(stacks: RegionStacks, bucket: CodeBucket, wanted: Wanted, suite: Suite) -> InstallPlan:
+    """What an installation would do in a region. Raises `AwsCallError`: CloudFormation does not say what is there."""
+    found = find(stacks, wanted.stack, with_template=True)
+    return plan_install(found, wanted, suite.template_for(bucket.uri))
 
 
 def given_parameters(

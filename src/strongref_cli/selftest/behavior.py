@@ -13,16 +13,23 @@ from strongref.contract.fence import Fence
 from strongref.contract.names import Key
 from strongref.contract.values import ParameterType
 from strongref_cli.doctor.releasing import ClaimedValue, release
+from strongref_cli.install.apply import dry_run
+from strongref_cli.install.bucket import CodeBucket, bucket_name
+from strongref_cli.install.commands import planned
 from strongref_cli.install.installed import installed_in, read_lag, settings
-from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.install.packaging import declared_parameters
+from strongref_cli.install.plan import DEFAULT_STACK, Wanted
 from strongref_cli.install.reports import differences, problems
+from strongref_cli.install.suite import load_suite
 from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.selftest.lab import UnexpectedError
-from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene, export, imported
+from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from strongref_cli.selftest.lab import Ended
 
 GONE = ""
 MANY = 40
@@ -37,12 +44,14 @@ class Check(NamedTuple):
         says: what must hold.
         run: tries it; returns what was seen, or raises `UnexpectedError`.
         quick: whether `--quick` has it.
+        abroad: whether it is tried with the consumer in another account as well.
     """
 
     name: str
     says: str
     run: Callable[[Scene], str]
     quick: bool = True
+    abroad: bool = False
 
 
 def _installation(at: Scene) -> str:
@@ -50,7 +59,21 @@ def _installation(at: Scene) -> str:
     wrong = [*problems(found), *(f"{each.what} differs between the regions" for each in differences(found))]
     if wrong:
         raise UnexpectedError(" ".join(wrong))
-    return ", ".join(f"{each.region}: {each.stack.version}" for each in found if each.stack)
+    would = _dry_run(at)
+    return ", ".join(f"{each.region}: {each.stack.version}{would(each.region)}" for each in found if each.stack)
+
+
+def _dry_run(at: Scene) -> Callable[[str], str]:
+    """What `install` would do in a region: whether what is tried is what this command installs."""
+    suite = load_suite()
+    wanted = Wanted(DEFAULT_STACK, suite.version, tuple(declared_parameters(suite.template)))
+
+    def would(region: str) -> str:
+        stacks, name = at.lab.stacks(region), bucket_name(at.lab.account, region, None)
+        bucket = CodeBucket(stacks.aws, stacks.where, at.lab.account, name, is_ours=True)
+        return f" (install: {dry_run(planned(stacks, bucket, wanted, suite)).result})"
+
+    return would
 
 
 def _import(at: Scene) -> str:
@@ -67,6 +90,11 @@ def _refusal(at: Scene) -> str:
     ended = at.publish({"A": "a2"}).expect(REFUSED, at.consumer)
     at.is_there("A", "a1", at.consumer)
     at.publish({"A": "a1", "B": "b1"}).expect(UPDATED)
+    at.delete_producer().expect("DELETE_FAILED", at.consumer)
+    at.is_there("A", "a1", at.consumer)
+    used = at.lab.stacks(at.lab.regions[0]).resource(at.producer, "Nothing")
+    if not used or used["ResourceStatus"].startswith("DELETE"):
+        raise UnexpectedError("the deletion that was refused has deleted what the Export depends on")
     return ended.why
 
 
@@ -82,10 +110,11 @@ def _make_before_break(at: Scene) -> str:
 
 def _hold(at: Scene) -> str:
     name, ref = f"{at.producer}-held", {"Thing": NOTHING}
-    exports = export({"A": {"Ref": "Thing"}}, at.consumer, at.lab.regions[1], Hold=name)
+    exports = at.export({"A": {"Ref": "Thing"}}, Hold=name)
     outputs = {"Hold": {"Value": {"Fn::GetAtt": ["Exports", "Hold"]}, "Export": {"Name": name}}}
     at.produce({**ref, "Exports": exports}, outputs).expect(CREATED)
     at.consume("A").expect(CREATED)
+    at.settle(name, held=True)
     refused = at.produce({}).expect(REFUSED)
     deletion = at.delete_producer()
     if not deletion.status or "in use" not in deletion.why:
@@ -93,6 +122,7 @@ def _hold(at: Scene) -> str:
     if len(at.claims("A")) != 1:
         raise UnexpectedError("A is no longer claimed")
     at.delete_consumer().expect(GONE)
+    at.settle(name, held=False)
     at.delete_producer().expect(GONE)
     return f"removal: {refused.why}; deletion: {deletion.why}"
 
@@ -133,7 +163,7 @@ def _cleanup(at: Scene) -> str:
 def _import_rollback(at: Scene) -> str:
     at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
     at.consume("A").expect(CREATED)
-    fails = imported(at.producer, at.lab.regions[0], "Missing") | {"DependsOn": "Imports"}
+    fails = at.imported("Missing") | {"DependsOn": "Imports"}
     ended = at.consume("B", more={"Fails": fails}).expect(REFUSED, "Missing")
     at.is_there("A", "a1", at.consumer)
     at.is_there("B", "b1")
@@ -142,11 +172,14 @@ def _import_rollback(at: Scene) -> str:
 
 def _failed_create(at: Scene) -> str:
     at.publish({"A": "a1"}).expect(CREATED)
-    fails = imported(at.producer, at.lab.regions[0], "Missing") | {"DependsOn": "Imports"}
+    fails = at.imported("Missing") | {"DependsOn": "Imports"}
     ended = at.consume("A", more={"Fails": fails}).expect("ROLLBACK_COMPLETE", "Missing")
     # CloudFormation deletes what it has created: the stack's prefix with it.
     if at.claims("A"):
         raise UnexpectedError("A is still claimed")
+    at.delete_consumer().expect(GONE)
+    at.publish({"A": "a2"}).expect(UPDATED)
+    at.consume("A", more={"Fails": fails}, OnFailure="DELETE").expect(GONE)
     return ended.why
 
 
@@ -163,16 +196,45 @@ def _kinds(at: Scene) -> str:
     return ", ".join(f"{key}: {kind}" for key, kind in types.items())
 
 
+def _cdk(at: Scene) -> str:
+    """The templates of two CDK apps with `crossRegionReferences`, and a line; their handlers go."""
+    provider, name = {"ServiceToken": {"Fn::GetAtt": ["Provider", "Arn"]}}, f"/cdk/exports/{at.consumer}/A"
+    writes = {"WriterProps": {"region": at.lab.regions[1], "exports": {name: {"Ref": "Nothing"}}}}
+    reads = {"ReaderProps": {"region": at.lab.regions[1], "prefix": at.consumer, "imports": {name: "?"}}}
+
+    def template(kind: str, properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        resource = {"Type": f"Custom::CrossRegionExport{kind}", "Properties": {**provider, **properties}}
+        function = {"Type": "AWS::Lambda::Function", "Properties": {"Role": "?", "Code": {"ZipFile": "?"}}}
+        resources = {"Nothing": NOTHING, "Provider": function, kind: resource}
+        return {
+            "Transform": "StrongRef",
+            "Metadata": {"StrongRef": {"Writers": "remove"}},
+            "Resources": resources,
+            **more,
+        }
+
+    outputs = {"A": {"Value": {"Fn::GetAtt": ["Reader", name]}}}
+    at.lab.deploy(at.lab.regions[0], at.producer, template("Writer", writes)).expect(CREATED)
+    reader = template("Reader", reads, Outputs=outputs)
+    return _is_referenced(at, at.lab.deploy(at.lab.regions[1], at.consumer, reader).expect(CREATED))
+
+
 def _macro(at: Scene) -> str:
     found = [installed_in(at.lab.session, region) for region in at.lab.regions]
     if without := [each.region for each in found if each.stack and each.stack.parameters.get("Macro") == "false"]:
         return f"not tried: {without[0]} is installed with Macro=false"
     exports = {"Region": at.lab.regions[1], "Consumer": at.consumer, "Values": {"A": {"Ref": "Thing"}}}
-    template: dict[str, Any] = {"Transform": "StrongRef", "Resources": {"Thing": {**NOTHING, "Exports": exports}}}
+    given: dict[str, Any] = {"Condition": "Given", **NOTHING, "Exports": exports}
+    computed = {"Given": {"Fn::Equals": [{"Fn::Join": ["", ["a", "b"]]}, "ab"]}}
+    template = {"Transform": "StrongRef", "Conditions": computed, "Resources": {"Thing": given}}
     at.lab.deploy(at.lab.regions[0], at.producer, template).expect(CREATED)
     reference = {"From": {"Stack": at.producer, "Region": at.lab.regions[0], "Name": "A"}}
     web = {"Transform": "StrongRef", "Resources": {"Nothing": NOTHING}, "Outputs": {"A": {"ValueRef": reference}}}
     ended = at.lab.deploy(at.lab.regions[1], at.consumer, web).expect(CREATED)
+    return _is_referenced(at, ended)
+
+
+def _is_referenced(at: Scene, ended: Ended) -> str:
     stored = at.stored("A")
     if not stored or ended.outputs.get("A") != stored["Value"] or len(at.claims("A")) != 1:
         raise UnexpectedError("the reference is not what was exported, or is not claimed")
@@ -269,18 +331,26 @@ def _continuation(at: Scene) -> str:
 CHECKS = (
     Check("installation", "the installations are healthy, and alike in both regions", _installation),
     Check("import", "a stack imports what another one exports, and claims it", _import),
-    Check("refusal", "a change of what is imported is refused, rolls back, and names the importer", _refusal),
+    Check(
+        "refusal", "a change of what is imported is refused, rolls back, and names the importer", _refusal, abroad=True
+    ),
     Check("make-before-break", "an import of something else claims that first, then releases", _make_before_break),
-    Check("hold", "an export is not removed together with its resource, nor its stack deleted", _hold),
+    Check("hold", "an export is not removed together with its resource, nor its stack deleted", _hold, abroad=True),
     Check("propagate", "with OnChange: propagate a value changes, and stays claimed", _propagate, quick=False),
     Check("release", "a value whose claim was released can be changed", _release),
-    Check("cleanup", "a consumer that is deleted takes along what was exported to it", _cleanup),
-    Check("import-rollback", "an update that fails later leaves the claims of before", _import_rollback),
+    Check("cleanup", "a consumer that is deleted takes along what was exported to it", _cleanup, abroad=True),
+    Check("import-rollback", "an update that fails later leaves the claims of before", _import_rollback, abroad=True),
     Check("failed-create", "a creation that fails leaves no claim", _failed_create),
     Check("kinds", "a list, a secure value and a nested key arrive as what they are", _kinds, quick=False),
+    Check("cdk", "the macro makes the CDK's cross-region references strong", _cdk, quick=False),
     Check("macro", "the macro's Exports and references work", _macro),
     Check("many", f"{MANY} values are imported and protected, whatever is throttled", _many, quick=False),
     Check("direct", "an event that CloudFormation did not send changes nothing", _direct),
     Check("race", f"of a change and an import at once, {ROUNDS} times, both never succeed on different values", _race),
     Check("continuation", "a function whose time is up goes on in another invocation", _continuation, quick=False),
 )
+
+ABROAD = tuple(
+    each._replace(name=f"account-{each.name}", says=f"between accounts, {each.says}") for each in CHECKS if each.abroad
+)
+"""What is tried between two accounts."""

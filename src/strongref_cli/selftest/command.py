@@ -9,14 +9,16 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from dataclasses import replace
 from signal import SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref import __version__
+from strongref.arns import Arn
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install.installed import installed_in
-from strongref_cli.selftest.behavior import CHECKS, Check
+from strongref_cli.selftest.behavior import ABROAD, CHECKS, Check
 from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
 from strongref_cli.selftest.lab import PREFIX, Lab, is_run, runs
 from strongref_cli.selftest.probes import PROBES, Probe
@@ -46,7 +48,7 @@ POLICY = {
         [
             *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
             *("cloudformation:DescribeStackResource", "cloudformation:ListStacks", "cloudformation:ListExports"),
-            *("cloudformation:ListImports", "ssm:DescribeParameters", "tag:GetResources"),
+            *("cloudformation:ListImports", "cloudformation:GetTemplate", "ssm:DescribeParameters", "tag:GetResources"),
         ],
         "*",
     ),
@@ -87,10 +89,12 @@ class Tried(NamedTuple):
 
 
 def selftest(args: argparse.Namespace, session: ToolSession) -> int:
+    role = args.account_role
     if args.policy:
+        policy = {**POLICY, **({"OtherAccount": (["sts:AssumeRole"], role)} if role else {})}
         statements = [
             {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resource}
-            for sid, (actions, resource) in POLICY.items()
+            for sid, (actions, resource) in policy.items()
         ]
         put_out(f"{json.dumps({'Version': '2012-10-17', 'Statement': statements}, indent=2)}\n".encode())
         return 0
@@ -99,9 +103,9 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
         raise UsageError(f"--region must be given once or twice, got {some(regions, 5) or 'none'}")
     if args.clean is not None:
         return _clean(args, session, regions)
-    checks = _chosen(args.only, quick=args.quick)
-    _check_installed(session, regions)
-    lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions)
+    checks = _chosen(args.only, quick=args.quick, abroad=bool(role))
+    lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions, role)
+    _check_installed(lab)
     minutes = _QUICK_MINUTES if args.quick else _MINUTES
     ask_about(_plan(checks, lab, minutes), args, f"Run {_kinds(checks)}?")
     signal(SIGTERM, default_int_handler)  # What ends a job of a pipeline is as ctrl-C.
@@ -111,28 +115,42 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
     return FAILED if left or not held or not all(each.passed for each in tried) else 0
 
 
-def _lab(session: ToolSession, name: str, regions: Sequence[str]) -> Lab:
-    return Lab(session, name, (regions[0], regions[-1]), session.accounts(regions[0], None).own)
+def _lab(session: ToolSession, name: str, regions: Sequence[str], role: str | None) -> Lab:
+    """Raises `UsageError`: the role is none of another account; `NoWayInError`: it cannot be assumed."""
+    accounts = session.accounts(regions[0], role)
+    lab = Lab(session, name, (regions[0], regions[-1]), accounts.own)
+    if not role:
+        return lab
+    arn = Arn.parse(role)
+    if not arn or arn.account == lab.account:
+        raise UsageError(f"--account-role must be the ARN of another account's role, got {role}")
+    clients = accounts.clients(arn.account)
+    return replace(lab, abroad=replace(lab, session=session._replace(clients=clients), account=arn.account))
 
 
-def _chosen(only: Sequence[str], *, quick: bool) -> list[Check | Probe]:
-    known: tuple[Check | Probe, ...] = (*CHECKS, *PROBES)
+def _chosen(only: Sequence[str], *, quick: bool, abroad: bool) -> list[Check | Probe]:
+    known: tuple[Check | Probe, ...] = (*CHECKS, *(ABROAD if abroad else ()), *PROBES)
     names = {each.name for each in known}
     if unknown := [each for each in only if each not in names]:
         raise UsageError(f"--only {unknown[0]} names no check. There are {', '.join(sorted(names))}")
     return [each for each in known if (each.name in only if only else each.quick or not quick)]
 
 
-def _check_installed(session: ToolSession, regions: Sequence[str]) -> None:
-    """Raises `UsageError`: a region has no installation, or another version's."""
-    for region in regions:
-        found = installed_in(session, region)
-        version = found.stack.version if found.stack else None
-        if version != __version__:
-            there = f"strongref {version}" if version else "no strongref"
-            raise UsageError(
-                f"{region} has {there}, and the command is {__version__}. Run strongref install --region {region} first"
-            )
+def _check_installed(lab: Lab) -> None:
+    """Raises `UsageError`: a region's installation is missing, or has another version, or does not export there."""
+    for there in filter(None, (lab, lab.abroad)):
+        for region in dict.fromkeys(lab.regions if there is lab else lab.regions[1:]):
+            found = installed_in(there.session, region).stack
+            version = found.version if found else None
+            if version != __version__:
+                has = f"{there.account} has {f'strongref {version}' if version else 'no strongref'}"
+                then = f"Run strongref install --region {region} there first"
+                raise UsageError(f"{region} of account {has}, and the command is {__version__}. {then}")
+            accounts = found.parameters.get("ExportAccounts", "").split(",") if found else []
+            if there.abroad and region == lab.regions[0] and there.abroad.account not in accounts:
+                lists = ",".join(filter(None, [*accounts, there.abroad.account]))
+                then = f"Run strongref install --region {region} --parameter ExportAccounts={lists} first"
+                raise UsageError(f"{region} does not export to account {there.abroad.account}. {then}")
 
 
 def _kinds(tried: Sequence[Check | Probe]) -> str:
@@ -179,7 +197,8 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
 
 
 def _try(check: Check | Probe, lab: Lab) -> Tried:
-    scene, began = Scene(lab, check.name), time.monotonic()
+    web = lab.abroad if lab.abroad and check in ABROAD else lab
+    scene, began = Scene(lab, check.name, web), time.monotonic()
     beliefs: Mapping[str, Seen] = {}
     try:
         found = check.run(scene)
@@ -210,8 +229,9 @@ def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
     try:
         return lab.clean(step)
     except BaseException:
-        regions = " ".join(f"--region {each}" for each in dict.fromkeys(lab.regions))
-        tell("note", f"Not everything was removed: strongref selftest {regions} --clean {lab.name}")
+        where = " ".join(f"--region {each}" for each in dict.fromkeys(lab.regions))
+        where += " --account-role ROLE" if lab.abroad else ""
+        tell("note", f"Not everything was removed: strongref selftest {where} --clean {lab.name}")
         raise
 
 
@@ -264,13 +284,15 @@ def _clean(args: argparse.Namespace, session: ToolSession, regions: Sequence[str
     """Remove what runs have left that did not end."""
     if args.clean and not is_run(args.clean):
         raise UsageError(f"--clean must be the name of a run, as in {PREFIX}0a1b2c3d, got {args.clean!r}")
-    names = [args.clean] if args.clean else runs(session, tuple(regions))
+    here = _lab(session, PREFIX, regions, args.account_role)
+    there = [each.session for each in (here, here.abroad) if each]
+    names = [args.clean] if args.clean else sorted({name for each in there for name in runs(each, here.regions)})
     if not names:
         show(Result([TextTable(notes=["There is nothing to remove."])], {"removed": [], "left": []}), args)
         return 0
     ask(f"Remove the stacks and parameters of {some(names, 5)}? If a run is still going on, it fails.", yes=args.yes)
     with progress("Removing") as step:
-        left = [each for name in names for each in _lab(session, name, regions).clean(step)]
+        left = [each for name in names for each in here.named(name).clean(step)]
     notes = [f"Removed {each}." for each in names] if not left else [f"Not removed: {each}" for each in left]
     show(Result([TextTable(notes=notes)], {"removed": names, "left": left}), args)
     return FAILED if left else 0

@@ -90,8 +90,9 @@ class Lab:
     Attributes:
         name: of the run, as in `strongref-selftest-0a1b2c3d`.
         regions: the producers' and the consumers'; they may be the same.
-        account: of both.
+        account: of the session's caller.
         stop: set when everything is to end.
+        abroad: the same run in another account, where some checks have their consumers.
     """
 
     session: ToolSession
@@ -99,6 +100,11 @@ class Lab:
     regions: tuple[str, str]
     account: str
     stop: Event = field(default_factory=Event)
+    abroad: Lab | None = None
+
+    def named(self, name: str) -> Lab:
+        """Another run, in the same places."""
+        return replace(self, name=name, abroad=self.abroad and replace(self.abroad, name=name))
 
     def stacks(self, region: str) -> RegionStacks:
         return RegionStacks.of(self.session, region)
@@ -203,6 +209,7 @@ class Lab:
     def clean(self, step: Callable[[str], None]) -> list[str]:
         """Delete every stack and parameter of the run, stopped or not; what is left, with why."""
         calm = replace(self, stop=Event())
+        before = self.abroad.clean(step) if self.abroad else []
         left: dict[str, str] = {}
         for _ in range(_ROUNDS):
             left = {}
@@ -219,7 +226,7 @@ class Lab:
             names = list(calm.parameters(region)) if not left else []
             for at in range(0, len(names), BATCH):
                 calm.call(Clients.ssm, "DeleteParameters", region, Names=names[at : at + BATCH])
-        return [f"{what}: {why}" for what, why in left.items()]
+        return [*before, *(f"{what}: {why}" for what, why in left.items())]
 
 
 def runs(session: ToolSession, regions: tuple[str, ...]) -> list[str]:

@@ -21,8 +21,15 @@ _SHARES = {"Create": 1, "Update": 10, "Delete": 4}
 """How much shorter a request is looked at. A deletion takes long enough for others to meet it."""
 
 
-def handler(event: Event, _context: object) -> None:
+def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
     came, asked, ssm = time.time(), event["ResourceProperties"], boto3.client("ssm")
+    left = int(asked.get("Chain", -1))
+    if left >= 0:
+        ssm.put_parameter(Name=f"{asked['Into']}/left", Value=str(left), Type="String", Overwrite=True)
+    if left > 0:
+        later = json.dumps({**event, "ResourceProperties": {**asked, "Chain": left - 1}})
+        boto3.client("lambda").invoke(FunctionName=context.function_name, InvocationType="Event", Payload=later)
+        return
     if asked.get("Late") == "true":
         _fail_once(ssm, f"{asked['Into']}/first")
     looks: list[list[Any]] = []

@@ -20,7 +20,7 @@ from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_cli.install.installed import read_lag
 from strongref_cli.selftest.beliefs import Seen
-from strongref_cli.selftest.requests import redelivery, request
+from strongref_cli.selftest.requests import chain, redelivery, request
 from strongref_cli.selftest.scene import CREATED, Scene
 from strongref_toolkit.errors import AwsCallError
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ROUNDS = 5
 BURST_SECONDS = 4.0
 GIVE_UP_SECONDS = 60.0
+_TOO_LONG = "x" * 4097
+"""A value for which a parameter of the standard tier has no room."""
 
 
 class Probe(NamedTuple):
@@ -112,6 +114,28 @@ class Reads(NamedTuple):
         seconds = (found - now).total_seconds()
         return Seen(abs(seconds) <= 2 * CLOCK_SKEW_SECONDS, f"{seconds:+.1f} s")
 
+    def refusals(self) -> dict[str, Seen]:
+        """What Parameter Store refuses, by belief, with the code."""
+        name = f"{self.path}/refused"
+        plain = {"Name": name, "Value": "1", "Type": "String"}
+        tags = {"ResourceType": "Parameter", "ResourceId": name, "Tags": [{"Key": "k", "Value": "v"}]}
+        found = {
+            "tags-of-nothing": self._refused("AddTagsToResource", **tags),
+            "store-limits": self._refused("PutParameter", **{**plain, "Value": _TOO_LONG, "Tier": "Standard"}),
+        }
+        self.call("PutParameter", **plain)
+        found["create-once"] = self._refused("PutParameter", **plain)
+        found["store-type"] = self._refused("PutParameter", **{**plain, "Type": "StringList"}, Overwrite=True)
+        self.call("DeleteParameters", Names=[name])
+        return found
+
+    def _refused(self, action: str, **request: Any) -> Seen:
+        try:
+            self.call(action, **request)
+        except AwsCallError as error:
+            return Seen(True, error.code)
+        return Seen(False, "not refused")
+
     def pages(self) -> Seen:
         """What a second page has if a name of the first one is deleted before."""
         path = f"{self.path}/pages"
@@ -145,6 +169,7 @@ def _reads(at: Scene) -> dict[str, Seen]:
     recreation = slowest.pop("recreation")
     found = {
         "recreation": Seen(recreation <= RECREATION_SECONDS, f"refused for {recreation:.1f} s"),
+        **once.refusals(),
         "path-pages": once.pages(),
         "modified-date": once.dated(),
     }
@@ -220,6 +245,7 @@ def _served(lab: Lab, call: Callable[[], object], rate: float) -> tuple[float, i
 PROBES = (
     Probe("reads", "how long reads lag behind writes", _reads),
     Probe("request", "what CloudFormation sends to a function, and shows meanwhile", request),
+    Probe("chain", "how often a function can invoke itself", chain, quick=False),
     Probe("redelivery", "when Lambda delivers an event again", redelivery, quick=False),
     Probe("holding", "how long a hold takes, and when it is listed", _holding),
     Probe("tagging", "when the tagging API finds a new tag", _tagging),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from strongref.aws.clients import Clients, dns_suffix
+from strongref.contract.continuation import MAX_INVOCATIONS
 from strongref.contract.names import StackArn
 from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, response_key
 from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from strongref_cli.selftest.scene import Template
+
+CHAIN_SECONDS = 300
+"""For which CloudFormation waits for a chain of invocations."""
 
 WATCHED_SECONDS = 20
 """How long a resource is looked at while it is created; during other events, a share of it (`probe_function`)."""
@@ -84,7 +88,9 @@ class Requests(NamedTuple):
         """Deploy the resource, which gets this physical ID, in a template in YAML with scalars as people write them."""
         own = [f"ssm:${{AWS::Region}}:${{AWS::AccountId}}:parameter/{self.at.lab.name}-*"]
         own += [f"cloudformation:${{AWS::Region}}:${{AWS::AccountId}}:stack/{self.at.lab.name}-*"]
+        own += [f"lambda:${{AWS::Region}}:${{AWS::AccountId}}:function:{self.at.lab.name}-*"]
         actions = ["ssm:PutParameter", "cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"]
+        actions += ["lambda:InvokeFunction"]
         resources = [{"Fn::Sub": f"arn:${{AWS::Partition}}:{each}"} for each in own]
         assumes = {"Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
         role = {
@@ -112,19 +118,23 @@ class Requests(NamedTuple):
             template["Fails"] = {
                 "Type": "Custom::Fails",
                 "DependsOn": "Uses",
-                "Properties": {**token, "Fails": "Create"},
+                "Properties": {**token, "Fails": "Create", "Into": f"{self.path}-fails"},
             }
         plain = json.dumps(template).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
         outputs = {"Exported": {"Value": "a", "Export": {"Name": self.at.producer}}}
         body = f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n"
         return self.at.lab.deploy(self.at.lab.regions[0], self.at.producer, {}, TemplateBody=body)
 
-    def all(self) -> list[Request]:
-        """The requests so far, in the order in which they came. Raises `UnexpectedError`: the function saw none."""
+    def all(self, of: str = "") -> list[Request]:
+        """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created.
+
+        Raises:
+            UnexpectedError: the function saw none.
+        """
         self.at.lab.sleep(read_lag(self.at.lab.session, self.at.lab.regions).after_writing)
         aws = self.at.lab.session.aws(self.at.lab.regions[0])
         where = aws.where(self.at.lab.regions[0], None)
-        pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path)
+        pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path + of)
         texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
         if not texts:
             raise UnexpectedError("the function of the run's own stored nothing")
@@ -155,7 +165,7 @@ def request(at: Scene) -> dict[str, Seen]:
     asked.deploy(3, "third", fails=True)
     lacking = asked.deploy(4, "second", fails=True, Lacks="true")
     leaving = asked.import_during_deletion()
-    found = asked.all()
+    found, failing = asked.all(), [each.kind for each in asked.all("-fails")]
     updates = [each for each in found if each.kind == "Update"]
     failed = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
     if found[0].kind != "Create" or failed + 1 >= len(updates):
@@ -166,8 +176,12 @@ def request(at: Scene) -> dict[str, Seen]:
         "rollback-is-later": _dates([updates[failed].signed - updates[failed + 1].updated]),
         **response_urls(found, _hosts(at), at.lab.regions[0]),
         **_scalars(found[0].properties),
-        "cleanup-phase": _cleanups(found),
+        **_cleanups(found),
+        "failed-create": Seen(failing == ["Create", "Delete"] * 2, ", ".join(failing)),
         "stack-status": _statuses([found[0], updates[failed], updates[failed + 1], found[-1]]),
+        "rollback-request": Seen(
+            updates[failed + 1].properties["Generation"] == "2", f"with {updates[failed + 1].properties['Generation']}"
+        ),
         "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),
         "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
         "export-leaving": Seen(leaving.status != CREATED, str(leaving)),
@@ -238,7 +252,7 @@ def _scalars(properties: Mapping[str, Any]) -> dict[str, Seen]:
     }
 
 
-def _cleanups(requests: list[Request]) -> Seen:
+def _cleanups(requests: list[Request]) -> dict[str, Seen]:
     """What was replaced, and what a rollback leaves: each is deleted when all else has been done."""
     texts, phases = [], {}
     for before, now in pairwise(requests):
@@ -248,7 +262,23 @@ def _cleanups(requests: list[Request]) -> Seen:
             after = f"{now.came - before.came:.0f} s after a request"
             texts.append(f"{now.physical_id}: {look.stack}, {after}, {listed} is listed")
     wanted = {"first": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "third": "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"}
-    return Seen(wanted.items() <= {name: look.stack for name, look in phases.items()}.items(), "; ".join(texts))
+    in_cleanup = all(look.stack == wanted.get(name, look.stack) for name, look in phases.items())
+    return {
+        "replacement": Seen("first" in phases, f"deleted: {', '.join(phases)}"),
+        "cleanup-phase": Seen(in_cleanup, "; ".join(texts)),
+    }
+
+
+def chain(at: Scene) -> dict[str, Seen]:
+    """The function invokes itself as often as one of strongref's may."""
+    asked = Requests(at)
+    ended = asked.deploy(1, "first", Chain=str(MAX_INVOCATIONS - 1), ServiceTimeout=str(CHAIN_SECONDS))
+    (left,) = at.lab.call(Clients.ssm, "GetParameters", at.lab.regions[0], Names=[f"{asked.path}/left"])["Parameters"]
+    times = MAX_INVOCATIONS - int(left["Value"])
+    return {
+        "self-invocation": Seen(times > 1, str(ended) if times == 1 else "it did"),
+        "loop-detection": Seen(ended.status == CREATED or times == 1, f"{times} invocations in a chain: {ended}"),
+    }
 
 
 def redelivery(at: Scene) -> dict[str, Seen]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from strongref.aws.clients import Clients
 from strongref.contract.names import CLAIM_TAG, ExportScope, Key, Producer
-from strongref_cli.selftest.lab import UnexpectedError
+from strongref_cli.doctor.abroad import invoke_janitor
+from strongref_cli.selftest.lab import Lab, UnexpectedError
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from strongref_cli.selftest.lab import Ended, Lab
+    from strongref_cli.selftest.lab import Ended
 
     Template = dict[str, Any]
 
@@ -22,24 +23,17 @@ NOTHING = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
 """A resource that costs nothing, needs no permission, and has a value of its own."""
 
 
-def export(values: Mapping[str, Any], consumer: str, region: str, **more: Any) -> Template:
-    token = {"Fn::ImportValue": "strongref-exporter"}
-    properties = {"ServiceToken": token, "Region": region, "Consumer": consumer, "Values": values, **more}
-    return {"Type": "Custom::CrossRegionExport", "Properties": properties}
-
-
-def imported(producer: str, region: str, *names: str) -> Template:
-    token = {"Fn::ImportValue": "strongref-importer"}
-    properties = {"ServiceToken": token, "From": {"Stack": producer, "Region": region}, "Names": list(names)}
-    return {"Type": "Custom::CrossRegionImport", "Properties": properties}
-
-
 @dataclass(frozen=True)
 class Scene:
-    """A check's stacks `<run>-<check>-network` and `<run>-<check>-web`, each in its region."""
+    """A check's stacks `<run>-<check>-network` and `<run>-<check>-web`, each in its region.
+
+    Attributes:
+        web: the lab of the consumer, in another account or the same.
+    """
 
     lab: Lab
     check: str
+    web: Lab
 
     @property
     def producer(self) -> str:
@@ -53,35 +47,62 @@ class Scene:
     def scope(self) -> ExportScope:
         return ExportScope(self.consumer, Producer(self.lab.account, self.lab.regions[0], self.producer))
 
+    def export(self, values: Mapping[str, Any], **more: Any) -> Template:
+        """An Export of these values to the consumer."""
+        abroad = {"Account": self.web.account} if self.web is not self.lab else {}
+        target = {"Region": self.lab.regions[1], "Consumer": self.consumer, **abroad}
+        properties = {"ServiceToken": {"Fn::ImportValue": "strongref-exporter"}, **target, "Values": values, **more}
+        return {"Type": "Custom::CrossRegionExport", "DependsOn": "Nothing", "Properties": properties}
+
+    def imported(self, *names: str) -> Template:
+        """An Import of these names from the producer."""
+        producer = {"Stack": self.producer, "Region": self.lab.regions[0], "Account": self.lab.account}
+        token = {"Fn::ImportValue": "strongref-importer"}
+        properties = {"ServiceToken": token, "From": producer, "Names": list(names)}
+        return {"Type": "Custom::CrossRegionImport", "Properties": properties}
+
     def publish(self, values: Mapping[str, Any], **more: Any) -> Ended:
         """Deploy the producer with one Export of these values."""
-        return self.produce({"Exports": export(values, self.consumer, self.lab.regions[1], **more)})
+        return self.produce({"Exports": self.export(values, **more)})
 
     def produce(self, resources: Template, outputs: Template | None = None) -> Ended:
         template = {"Resources": {"Nothing": NOTHING, **resources}, **({"Outputs": outputs} if outputs else {})}
         return self.lab.deploy(self.lab.regions[0], self.producer, template)
 
-    def consume(self, *names: str, more: Template | None = None) -> Ended:
+    def consume(self, *names: str, more: Template | None = None, **request: str) -> Ended:
         """Deploy the consumer with one Import of these names, and an output for each; names of lists end with `[]`."""
         plain = [name.removesuffix("[]") for name in names]
-        resources = {"Imports": imported(self.producer, self.lab.regions[0], *plain), **(more or {})}
+        resources = {"Imports": self.imported(*plain), **(more or {})}
         values = [{"Fn::GetAtt": ["Imports", name]} for name in plain]
         outputs = {
             f"Value{at}": {"Value": {"Fn::Join": [",", value]} if name.endswith("[]") else value}
             for at, (name, value) in enumerate(zip(names, values, strict=True))
         }
-        return self.lab.deploy(self.lab.regions[1], self.consumer, {"Resources": resources, "Outputs": outputs})
+        return self.web.deploy(
+            self.lab.regions[1], self.consumer, {"Resources": resources, "Outputs": outputs}, **request
+        )
 
     def delete_producer(self) -> Ended:
         return self.lab.delete(self.lab.regions[0], self.producer)
 
     def delete_consumer(self) -> Ended:
-        return self.lab.delete(self.lab.regions[1], self.consumer)
+        return self.web.delete(self.lab.regions[1], self.consumer)
+
+    def settle(self, export: str, *, held: bool) -> None:
+        """See to it that the producer is held, or no longer. If another account imports, only the janitor does that."""
+        lab, region = self.lab, self.lab.regions[0]
+
+        def settled() -> bool | None:
+            list(invoke_janitor(lab.session, region))
+            return bool(lab.stacks(region).importers(export)) is held or None
+
+        if self.web is not lab:
+            lab.wait(settled, "The janitor")
 
     def stored(self, key: str, *, decrypted: bool = False) -> Mapping[str, Any] | None:
         """The parameter of a value as SSM shows it, without its value unless it is plain; None if there is none."""
         name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
-        found = self.lab.call(Clients.ssm, "GetParameters", region, Names=[name], WithDecryption=decrypted)
+        found = self.web.call(Clients.ssm, "GetParameters", region, Names=[name], WithDecryption=decrypted)
         parameters: list[Mapping[str, Any]] = found["Parameters"]
         return parameters[0] if parameters else None
 
@@ -90,7 +111,7 @@ class Scene:
         name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
         request = {"ResourceType": "Parameter", "ResourceId": name}
         try:
-            tags = self.lab.call(Clients.ssm, "ListTagsForResource", region, **request)["TagList"]
+            tags = self.web.call(Clients.ssm, "ListTagsForResource", region, **request)["TagList"]
         except AwsCallError as error:
             if error.code != "InvalidResourceId":
                 raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from strongref_cli.selftest import command
-from strongref_cli.selftest.behavior import CHECKS
+from strongref_cli.selftest.behavior import ABROAD, CHECKS
 from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
 from strongref_cli.selftest.command import Tried, believed
 from strongref_cli.selftest.lab import Lab
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EMULATOR = ROOT / "tests/support/emulator"
 CORRECT_NOTHING = {"calls": "counts calls", "layers": "makes large archives faster"}
 NAMES = {each.name for each in BELIEFS}
-LOOKS = {each.name: each for each in (*CHECKS, *PROBES)}
+LOOKS = {*(each.name for each in (*CHECKS, *ABROAD)), *(each.name for each in PROBES)}
 
 
 def corrections() -> dict[str, list[str]]:
@@ -52,7 +52,7 @@ def test_what_a_belief_names_exists(belief: Belief) -> None:
 
 def test_names_are_used_once_and_every_probe_looks_at_a_belief() -> None:
     assert {name for name, times in Counter(each.name for each in BELIEFS).items() if times > 1} == set()
-    assert len(LOOKS) == len(CHECKS) + len(PROBES)
+    assert len(LOOKS) == len(CHECKS) + len(ABROAD) + len(PROBES)
     assert {each.name for each in PROBES} <= {each.shown_by for each in BELIEFS}
 
 

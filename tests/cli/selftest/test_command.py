@@ -134,12 +134,14 @@ def test_an_installation_that_is_broken_or_differs_is_found(
     monkeypatch.setattr(
         "strongref_cli.selftest.behavior.installed_in", lambda _session, region: Found(region, stacks[region])
     )
+    monkeypatch.setattr("strongref_cli.selftest.behavior._dry_run", lambda _: lambda region: f" in {region}")
     check = next(each for each in CHECKS if each.name == "installation")
     if not why:
-        assert check.run(Scene(LAB, "x")) == f"eu-west-1: {__version__}, us-east-1: {__version__}"
+        there = [f"{region}: {__version__} in {region}" for region in LAB.regions]
+        assert check.run(Scene(LAB, "x", LAB)) == ", ".join(there)
         return
     with pytest.raises(UnexpectedError) as error:
-        check.run(Scene(LAB, "x"))
+        check.run(Scene(LAB, "x", LAB))
     assert str(error.value) == why
 
 

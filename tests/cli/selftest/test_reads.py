@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from strongref_toolkit.session import ToolSession
 
 EU, US = "eu-west-1", "us-east-1"
-SCENE = Scene(Lab(cast("ToolSession", None), "strongref-selftest-0a1b2c3d", (EU, US), "111111111111"), "reads")
+LAB = Lab(cast("ToolSession", None), "strongref-selftest-0a1b2c3d", (EU, US), "111111111111")
+SCENE = Scene(LAB, "reads", LAB)
 
 
 class Store(Lab):
@@ -80,6 +81,7 @@ def test_the_bound_is_more_than_the_slowest_read(
     lags = iter([lag, *[0.0] * 2 * probes.ROUNDS])
     monkeypatch.setenv(VARIABLE, bound)
     monkeypatch.setattr(probes.Reads, "measure", lambda _: {"lag-tag-list": next(lags), "recreation": 0.0})
+    monkeypatch.setattr(probes.Reads, "refusals", lambda _: {})
     for once in ("pages", "dated"):
         monkeypatch.setattr(probes.Reads, once, lambda _: Seen(True, ""))
     (probe,) = [each for each in probes.PROBES if each.name == "reads"]

@@ -10,7 +10,7 @@ from ministack.core.iam_evaluator import AuthError, enforce
 from ministack.core.responses import get_region
 from ministack.core.router import extract_access_key_id
 
-from tests.support.emulator import gateway
+from tests.support.emulator import gateway, wrong
 
 BELIEFS = ("called-via",)
 
@@ -39,7 +39,8 @@ async def _known(request: gateway.Request, serve: gateway.Serve) -> gateway.Resp
 
 def denial(action: str, resource: str) -> str | None:
     """Why CloudFormation may not do something for its caller, as AWS says it; None if it may."""
-    denied = enforce(_key.get(), action, action.partition(":")[0], get_region(), resource, _FORWARDED)
+    forwarded = {} if wrong.is_wrong("called-via") else _FORWARDED
+    denied = enforce(_key.get(), action, action.partition(":")[0], get_region(), resource, forwarded)
     if not denied:
         return None
     if isinstance(denied, AuthError):

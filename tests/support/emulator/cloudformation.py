@@ -41,6 +41,8 @@ def in_cleanup(delete: Callable[..., Any]) -> Callable[..., Any]:
     def deleting(resource_type: str, physical_id: str, properties: object, stack_name: str, logical_id: str) -> object:
         stack = _stacks.get(stack_name)
         is_update = stack and stack["StackStatus"] in ("UPDATE_IN_PROGRESS", CLEANUP)
+        if is_update and wrong.is_wrong("replacement"):
+            return None
         if not is_update or wrong.is_wrong("cleanup-phase"):
             return delete(resource_type, physical_id, properties, stack_name, logical_id)
 
@@ -114,7 +116,8 @@ def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[...
     async def rolling_back(
         name: str, arn: str, stack: dict[str, Any], operation: dict[str, Any], *rest: object
     ) -> None:
-        for logical_id, resource in stack.pop(FAILED, {}).items():
+        failed = stack.pop(FAILED, {})
+        for logical_id, resource in () if wrong.is_wrong("failed-create") else failed.items():
             stack["_resources"][logical_id] = resource
             operation["created"].append(logical_id)
         await roll_back(name, arn, stack, operation, *rest)

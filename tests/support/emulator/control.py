@@ -232,9 +232,14 @@ class Emulator:
         """From now on an account's reads of Parameter Store may lag by so many seconds; 0: they do not."""
         self._ask(f"/_strongref/lag/{account}/{seconds}", "POST")
 
-    def wrong(self, belief: str, *, on: bool = True) -> None:
-        """From now on, a belief of `strongref_cli.selftest.beliefs` is wrong here; or right again."""
-        self._ask(f"/_strongref/wrong/{belief}/{'on' if on else 'off'}", "POST")
+    @contextmanager
+    def wrong(self, account: str, belief: str) -> Iterator[None]:
+        """While this lasts, a belief of `strongref_cli.selftest.beliefs` is wrong for an account."""
+        self._ask(f"/_strongref/wrong/{account}/{belief}/on", "POST")
+        try:
+            yield
+        finally:
+            self._ask(f"/_strongref/wrong/{account}/{belief}/off", "POST")
 
     def throttled(self, account: str) -> int:
         """How many calls were refused since an account's quotas were set."""

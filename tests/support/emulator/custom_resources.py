@@ -37,9 +37,15 @@ BELIEFS = (
     "yaml",
     "missing-attribute",
     "redelivery",
+    "loop-detection",
+    "self-invocation",
+    "rollback-request",
+    "attributes",
 )
 
 _WRONG_RETRY_WAIT = 1.0
+_DROPPED = {"loop-detection": 5, "self-invocation": 10}
+"""So many invocations before the last one of a chain, it is stopped; the first one's number is a text."""
 
 _RETRY_WAITS = (60.0, 120.0)
 """Seconds before a failed event is delivered again (AWS: Lambda, asynchronous invocation)."""
@@ -58,6 +64,7 @@ def install() -> None:
     custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
     custom_resource._response_url = response_url
     custom_resource._normalise_resource_properties = as_sent(custom_resource._normalise_resource_properties)
+    lambda_svc.invoke_async_with_retry = unless_stopped(lambda_svc.invoke_async_with_retry)
     lambda_svc._execute_function_with_config_scope = again(lambda_svc._execute_function_with_config_scope)
     handlers._resolve_stack = with_progress(handlers._resolve_stack)
     for action in _LISTING:
@@ -100,15 +107,30 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
     ) -> object:
         show(stack_id, logical_id, request_type, resource_type, physical_id or "")
         token = _of.set(f"{stack_id}|{logical_id}|")
+        rolls_back = "ROLLBACK" in _stacks[stack_name]["StackStatus"] and request_type == "Update"
+        if rolls_back and wrong.is_wrong("rollback-request"):
+            props = old_props or {}
         try:
             done = invoke(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
-            rolls_back = "ROLLBACK" in _stacks[stack_name]["StackStatus"]
-            if rolls_back and request_type == "Update" and not done[1] and wrong.is_wrong("missing-attribute"):
+            if rolls_back and not done[1] and wrong.is_wrong("missing-attribute"):
                 raise RuntimeError("Vendor response doesn't contain A key in object")
+            if done[1] and wrong.is_wrong("attributes"):
+                return done[0], {name: str(value) for name, value in done[1].items()}
             return done
         finally:
             _of.reset(token)
             hide(stack_id, logical_id)
+
+    return invoking
+
+
+def unless_stopped(invoke: Callable[..., None]) -> Callable[..., None]:
+    """An asynchronous invocation, unless it is one of a chain that ends too early."""
+
+    def invoking(function: object, event: object, *rest: object) -> None:
+        left = event.get("ResourceProperties", {}).get("Chain") if isinstance(event, dict) else None
+        if not any(left == last and wrong.is_wrong(belief) for belief, last in _DROPPED.items()):
+            invoke(function, event, *rest)
 
     return invoking
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ministack.services.cloudformation import _stack_events, _stacks, engine, handlers, stacks
 
+from tests.support.emulator import wrong
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
@@ -45,7 +47,7 @@ def unless_held(delete: Callable[..., Any]) -> Callable[..., Any]:
 
     def deleting(resource_type: str, physical_id: str, properties: object, stack_name: str, logical_id: str) -> object:
         held, stack = _held.get(), _stacks.get(stack_name)
-        if held is not None and stack:
+        if held is not None and stack and not wrong.is_wrong("failed-delete"):
             resources, template = stack["_resources"], stack.get("_template") or {}
             failed = [name for name, each in resources.items() if each.get("ResourceStatus") == _DELETED]
             others = set(failed) - {logical_id}

@@ -17,7 +17,7 @@ from ministack.core.responses import get_account_id, get_region
 from ministack.core.router import extract_access_key_id
 from ministack.services import iam
 
-from tests.support.emulator import gateway
+from tests.support.emulator import gateway, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,8 @@ def install() -> None:
 
     def resolve_condition_key(key: str, context: Any) -> Any:
         found = resolve(key, context)
-        return principal_arn(found) if key.lower() == "aws:principalarn" else found
+        is_principal = key.lower() == "aws:principalarn" and not wrong.is_wrong("principal-arn")
+        return principal_arn(found) if is_principal else found
 
     iam_evaluator._resolve_condition_key = resolve_condition_key
 

@@ -14,7 +14,7 @@ from ministack.core.responses import get_account_id, get_region, new_uuid
 from ministack.services import lambda_svc
 from ministack.services.cloudformation import changesets, engine, handlers, provisioners
 
-from tests.support.emulator import callers
+from tests.support.emulator import callers, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,10 +89,11 @@ def _called(name: str, params: object, template: Template, values: object) -> Te
         return f"No transform named {full} found."
     if denied := callers.denial("lambda:InvokeFunction", function):
         return denied
+    hidden = ("Transform", "Outputs") if wrong.is_wrong("macro-call") else ("Transform",)
     event = {
         "region": get_region(),
         "accountId": get_account_id(),
-        "fragment": copy.deepcopy({key: value for key, value in template.items() if key != "Transform"}),
+        "fragment": copy.deepcopy({key: value for key, value in template.items() if key not in hidden}),
         "transformId": full,
         "params": params,
         "requestId": new_uuid(),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ministack.services.cloudformation import _stacks, changesets, handlers, stacks, wait_conditions
 from ministack.services.cloudformation.helpers import _p
 
+from tests.support.emulator import wrong
 from tests.support.emulator.cloudformation import FAILED
 
 if TYPE_CHECKING:
@@ -181,6 +182,9 @@ def deleting_on_failure(create: Callable[..., Awaitable[None]]) -> Callable[...,
     """A creation whose failure deletes the stack."""
 
     async def creating(name: str, arn: str, deploy: Awaitable[None]) -> None:
+        if wrong.is_wrong("on-failure"):
+            await deploy
+            return
         token = _without_rollback.set(arn)
         try:
             await create(name, arn, deploy)

@@ -16,6 +16,16 @@ from tests.support.ssm_rules import STANDARD_BYTES, Stored, refusal
 
 BELIEFS = ("store-limits", "store-type", "create-once", "batches", "recreation", "modified-date")
 
+_REFUSALS = {
+    "tags-of-nothing": b"InvalidResourceId",
+    "store-limits": b"ValidationException",
+    "create-once": b"ParameterAlreadyExists",
+    "store-type": b"HierarchyTypeMismatchException",
+}
+"""By belief, the code of what is refused."""
+
+_WRONG_BATCH = 5
+
 _deleted: set[tuple[str, str]] = set()
 """The regions and names that were deleted while they could, wrongly, not be used again."""
 
@@ -29,11 +39,20 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
     action, asked = iam.action_of(request.headers), iam.parsed(request.body)
     refused = iam.denial(request) or _deleted_before(action, asked) or error(action, asked)
     if refused:
-        return refused
+        return _granted(refused)
     if action == "PutParameter" and asked.get("Tier") == "Intelligent-Tiering":
         request = request._replace(body=json.dumps(asked | {"Tier": tier(asked)}).encode())
-    status, headers, body = await serve(request)
+    status, headers, body = _granted(await serve(request))
+    if action == "PutParameter" and wrong.is_wrong("kept-tags"):
+        ssm._tags.pop(ssm._parameters[asked["Name"]]["ARN"], None)
     return status, headers, _dated_otherwise(body) if wrong.is_wrong("modified-date") else body
+
+
+def _granted(response: gateway.Response) -> gateway.Response:
+    """A response that is a success where the belief is wrong that it is a refusal."""
+    status, headers, body = response
+    wrongly = status != 200 and any(code in body for belief, code in _REFUSALS.items() if wrong.is_wrong(belief))
+    return (200, headers, b"{}") if wrongly else response
 
 
 def _dated_otherwise(body: bytes) -> bytes:
@@ -56,6 +75,8 @@ def _deleted_before(action: str, request: dict[str, Any]) -> gateway.Response | 
 def error(action: str, request: dict[str, Any]) -> gateway.Response | None:
     """The error that AWS would answer; None if it would serve the request."""
     try:
+        if len(request.get("Names", ())) > _WRONG_BATCH and wrong.is_wrong("batches"):
+            return _refusal("ValidationException", "There are too many names.")
         found = refusal(action, request, stored, region=get_region(), account=get_account_id())
     except (KeyError, TypeError, AttributeError):
         return None  # Malformed: the emulator's to answer.

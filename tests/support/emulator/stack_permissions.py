@@ -67,7 +67,7 @@ def with_resource_types(context: Callable[..., dict[str, Any]]) -> Callable[...,
     def known(service: str, action: str, body: bytes, params: Mapping[str, list[str]]) -> dict[str, Any]:
         found = context(service, action, body, params)
         named = _named_types(params) if action in ("cloudformation:CreateStack", "cloudformation:UpdateStack") else []
-        return found | ({_KEY: named} if named else {})
+        return found | ({_KEY: named} if named and not wrong.is_wrong("resource-types") else {})
 
     return known
 

@@ -29,7 +29,7 @@ def install() -> None:
 async def _admitted(request: gateway.Request, serve: gateway.Serve) -> gateway.Response:
     found = called(request)
     account = get_account_id()
-    quotas = _WRONG if wrong.is_wrong("rates") else _quotas.get(account)
+    quotas = _WRONG if wrong.is_wrong("rates") or wrong.is_wrong("throttling") else _quotas.get(account)
     action = _counted_as(*found) if found else ""
     if quotas and action in CLASSES and not quotas.admit(action, account, get_region(), time.monotonic()):
         _throttled[account] += 1
@@ -46,7 +46,8 @@ def _counted_as(service: str, action: str) -> str:
 
 
 def _refusal() -> gateway.Response:
-    body = json.dumps({"__type": "ThrottlingException", "message": "Rate exceeded"})
+    code = "BusyException" if wrong.is_wrong("throttling") else "ThrottlingException"
+    body = json.dumps({"__type": code, "message": "Rate exceeded"})
     return 400, {"Content-Type": "application/x-amz-json-1.1"}, body.encode()
 
 
