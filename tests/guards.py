@@ -629,7 +629,7 @@ GUARDS = (
         function="_records",
         find="replace(_1, open=True, withdrawn=False)",
         instead="_1",
-        tests=("tests/protocol/test_faults.py", "-k", "killed and (another or dead or renamed)"),
+        tests=("tests/protocol/test_faults.py", "-k", "whatever and dead"),
         must_fail=(f"{EVERY_FAULT}[export: create where a dead stack",),
     ),
     Guard(
@@ -1464,11 +1464,11 @@ GUARDS = (
             "tests/protocol/test_interleavings_abroad.py",
             "tests/protocol/test_faults.py",
             "-k",
-            "(move and other and not late) or (whatever and adds and trusts and throttled)",
+            "(move and other and not late) or (whatever and adds and trusts)",
         ),
         must_fail=(
             "test_no_reference_there_is_lost_or_torn_and_what_is_denied_has_written_nothing[abroad: move on x import; ",
-            f"{EVERY_FAULT}[abroad: update adds an account that trusts nobody-throttled]",
+            f"{EVERY_FAULT}[abroad: update adds an account that trusts nobody]",
         ),
         instead="None",
     ),

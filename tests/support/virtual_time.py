@@ -29,7 +29,7 @@ class VirtualTime:
     """A world's time, in seconds from its beginning."""
 
     seconds: float = 0.0
-    _sleepers: list[tuple[float, int, threading.Semaphore]] = field(default_factory=list)
+    _sleepers: list[tuple[float, int, threading.Lock]] = field(default_factory=list)
     _order: count[int] = field(default_factory=count)
     _failures: list[BaseException] = field(default_factory=list)
     _ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
@@ -61,9 +61,9 @@ class VirtualTime:
 
     def _together(self, workers: Sequence[Callable[[], None]]) -> None:
         """Let workers run side by side with all others, and the caller when the last one has ended."""
-        caller, working = threading.Semaphore(0), len(workers)
+        caller, working = _taken(), len(workers)
 
-        def work(worker: Callable[[], None], turn: threading.Semaphore) -> None:
+        def work(worker: Callable[[], None], turn: threading.Lock) -> None:
             nonlocal working
             turn.acquire()
             worker()
@@ -79,11 +79,15 @@ class VirtualTime:
 
     def sleep(self, seconds: float) -> None:
         """Let so much time pass, and others run meanwhile."""
+        wakes = self.seconds + max(seconds, 0.0)
+        if not self._sleepers or wakes < self._sleepers[0][0]:
+            self.seconds = wakes  # Nobody else wakes before: another thread need not run.
+            return
         turn = self._queue(max(seconds, 0.0))
         self._wake_next()
         turn.acquire()
 
-    def _caller(self, caller: Callable[[], object], turn: threading.Semaphore) -> None:
+    def _caller(self, caller: Callable[[], object], turn: threading.Lock) -> None:
         turn.acquire()
         try:
             caller()
@@ -92,8 +96,8 @@ class VirtualTime:
         self._ended.release()
         self._wake_next()
 
-    def _queue(self, seconds: float, turn: threading.Semaphore | None = None) -> threading.Semaphore:
-        turn = turn or threading.Semaphore(0)
+    def _queue(self, seconds: float, turn: threading.Lock | None = None) -> threading.Lock:
+        turn = turn or _taken()
         heapq.heappush(self._sleepers, (self.seconds + seconds, next(self._order), turn))
         return turn
 
@@ -101,6 +105,13 @@ class VirtualTime:
         if self._sleepers:
             self.seconds, _, turn = heapq.heappop(self._sleepers)
             turn.release()
+
+
+def _taken() -> threading.Lock:
+    """What a thread waits for until another one releases it: a semaphore takes ten times as long."""
+    turn = threading.Lock()
+    turn.acquire()
+    return turn
 
 
 @dataclass

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -12,23 +15,29 @@ from strongref.contract.index import DENIED
 from strongref.contract.names import CLAIM_TAG
 from strongref.protocol.lag import VARIABLE
 from tests.support import orders
+from tests.support.fake_ssm import EPOCH
 from tests.support.faults.checks import DeliveryChecks
 from tests.support.faults.fault_types import ANSWER, FAULTS, Fault
 from tests.support.faults.scenario import FOREIGN, Foreign
 from tests.support.faults.wire import Call, Wire
 from tests.support.faults.world import JanitorVisit, World, outcome
-from tests.support.invariants import leftovers, stored
+from tests.support.invariants import FENCES, leftovers, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator
 
     from strongref.protocol.ports import SideBySide
+    from tests.support.fake_ssm import FakeParameter
     from tests.support.faults.functions import Delivery
     from tests.support.faults.scenario import Scenario
     from tests.support.faults.state import AccountState
+    from tests.support.invariants import Name
 
 SOON, IN_VAIN = 5.0, 3600.0
 """After how many seconds CloudFormation rolls back an event that was answered, and one that was not."""
+
+ALIKE_SECONDS = 10.0
+"""Times in the same stretch of so many seconds make no difference to what follows a delivery."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,18 @@ class Trial:
         flaws: what does not hold even then; empty, as it should be.
     """
 
-    def __init__(self, scenario: Scenario, world: World) -> None:
-        """Take the steps before, and deliver the event with nothing going wrong."""
+    def __init__(self, scenario: Scenario, world: World, *, each: bool = False) -> None:
+        """Take the steps before, and deliver the event with nothing going wrong.
+
+        Args:
+            scenario: that is tried.
+            world: for it alone.
+            each: try what follows a fault for each point, also where all that it depends on is the same as for another.
+        """
         self._scenario = scenario
         self._world = world
+        self._each = each
+        self._followed: dict[Hashable, list[str]] = {}
         for step in (*map(Foreign, FOREIGN), *scenario.before):
             step.take(world)
         world.time.sleep(SOON)  # so that only what the event's phase changes, and what it does, can lag
@@ -88,11 +105,15 @@ class Trial:
         found = [f"at once: {problem}" for problem in self._at_once(delivery)]
         if not delivery.struck:
             found.append("at once: that call was never made")
-        moment = world.moment()
-        found += [f"delivered again: {problem}" for problem in self._again(delivery)]
-        world.go_back(moment)
-        found += [f"in the end: {problem}" for problem in self._in_the_end(delivery)]
-        return [f"{self._scenario}: {point}: {problem}" for problem in found]
+        what = None if self._each else self._what_follows_depends_on(delivery)
+        follows = self._followed.get(what) if what else None
+        if follows is None:
+            moment = world.moment()
+            follows = [f"delivered again: {problem}" for problem in self._again(delivery)]
+            world.go_back(moment)
+            follows += [f"in the end: {problem}" for problem in self._in_the_end(delivery)]
+            self._followed[what] = follows
+        return [f"{self._scenario}: {point}: {problem}" for problem in found + follows]
 
     def outages(self) -> Iterator[tuple[str, int]]:
         """Every region but the stack's own that the event reaches, and every call from which on it may be away."""
@@ -148,6 +169,32 @@ class Trial:
         if ended == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
             yield "nobody answers"
         yield from self._leftover_fences(delivery)
+
+    def _what_follows_depends_on(self, first: Delivery) -> Hashable:
+        """All that is stored, and what CloudFormation got and has; of times, how long ago or ahead they are, roughly.
+
+        Most faults lead to one of few states: that of a calm delivery, or those between its writes. Nobody reads the
+        reason of an answer.
+        """
+        world = self._world
+        passed = (world.time.seconds - self._start.seconds) // ALIKE_SECONDS
+        there = Counter(self._undated(name, found) for name, found in stored(world.regions).items())
+        answer = json.dumps({**(first.answer or {}), "Reason": ""}, sort_keys=True)
+        return (
+            outcome(self._request, first),
+            answer,
+            passed,
+            frozenset(there.items()),
+            repr(sorted(world.stacks.items())),
+        )
+
+    def _undated(self, name: Name, found: FakeParameter) -> Hashable:
+        region, path = name
+        if not path.startswith(FENCES):
+            return region, path, found._replace(modified=EPOCH)
+        fence = json.loads(found.text)
+        left = (datetime.fromisoformat(fence.pop("until")) - self._world.now()).total_seconds() // ALIKE_SECONDS
+        return region, path.rpartition(".")[0], found.tags, json.dumps(fence), left
 
     def _again(self, first: Delivery) -> Iterator[str]:
         """Deliver the event again."""
@@ -251,9 +298,18 @@ def _writes(call: Call) -> bool:
 
 
 @contextmanager
-def trial(scenario: Scenario, lag: float = 0.0, side_by_side: SideBySide = orders.in_flight) -> Iterator[Trial]:
-    """A scenario, ready to be tried as long as this lasts; with reads that lag by up to so many seconds."""
+def trial(
+    scenario: Scenario, lag: float = 0.0, side_by_side: SideBySide = orders.in_flight, *, each: bool = False
+) -> Iterator[Trial]:
+    """A scenario, ready to be tried as long as this lasts.
+
+    Args:
+        scenario: that is tried.
+        lag: by how many seconds reads may lag.
+        side_by_side: as for `World`.
+        each: as for `Trial`. Where reads lag, what was there before counts as well, so each point is tried.
+    """
     world = World(scenario.seconds, lag, side_by_side)
     environment = {VARIABLE: str(lag), **scenario.environment}
     with patch.dict(os.environ, environment), world.functions.installed():
-        yield Trial(scenario, world)
+        yield Trial(scenario, world, each=each or lag > 0)

@@ -7,6 +7,7 @@ import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from strongref.contract.continuation import service_timeout
@@ -139,6 +140,7 @@ class World(CloudFormation):
         self.time.seconds = moment.seconds
         self._signed = dict(moment.signed)
         self.stacks = {arn: stack.copy() for arn, stack in moment.stacks.items()}
+        self.numbers = count(len(self.stacks) + 1)  # as after the steps before, however often it is gone back
         self._past.go_back(moment.past_stacks)
         for region, ssm in self.regions.items():
             ssm.restore(moment.parameters.get(region, frozenset()))
