@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.documents import ROOT, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 TEMPLATE = load((ROOT / "template.yaml").read_text())
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
@@ -18,9 +18,11 @@ TAGGING = "ssm:AddTagsToResource"
 LOG_ACTIONS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
-def statements(role: str, *, tagged: bool = False) -> Iterator[dict[str, Any]]:
+def statements(
+    role: str, *, tagged: bool = False, resources: Mapping[str, Any] = RESOURCES
+) -> Iterator[dict[str, Any]]:
     """What a role's own policies say, where the installation tags parameters, or does not."""
-    for policy in RESOURCES[role]["Properties"]["Policies"]:
+    for policy in resources[role]["Properties"]["Policies"]:
         for statement in policy["PolicyDocument"]["Statement"]:
             actions = [each["Fn::If"] if isinstance(each, dict) else each for each in listed(statement["Action"])]
             plain = [each for each in actions if isinstance(each, str)]
