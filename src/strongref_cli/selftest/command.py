@@ -236,43 +236,29 @@ def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
 
 
 def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
-    checks, beliefs = [each for each in tried if isinstance(each.check, Check)], believed(tried)
-    rows = [
-        (each.check.name, "PASS" if each.passed else "FAIL", f"{each.seconds:.0f} s", _anonymous(each.seen))
-        for each in checks
-    ]
-    looks = [
-        (belief.name, "PASS" if seen.holds else "FAIL", _anonymous(seen.seen), seen.setting)
-        for belief, seen in beliefs.items()
-    ]
-    wrong = [belief for belief, seen in beliefs.items() if not seen.holds]
+    seen_of, behavior, beliefs = believed(tried), list[dict[str, Any]](), list[dict[str, Any]]()
+    for check, passed, seen, seconds, _ in tried:
+        if isinstance(check, Check):
+            told = {"check": check.name, "passed": passed, "seconds": round(seconds, 1), "seen": _anonymous(seen)}
+            behavior.append(told)
+    for belief, (holds, seen, setting) in seen_of.items():
+        beliefs.append({"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting})
+    wrong = [belief for belief, seen in seen_of.items() if not seen.holds]
     notes = [f"{each.name} does not hold. strongref relies on it: {each.says}." for each in wrong]
     notes += [f"Not removed: {each}" for each in left]
-    passed = sum(each.passed for each in checks), sum(seen.holds for seen in beliefs.values())
-    notes.append(
-        f"{passed[0]} of {count(len(checks), 'check')} passed, {passed[1]} of {count(len(beliefs), 'belief')} hold."
-    )
-    document: dict[str, Any] = {
-        "strongref": __version__,
-        "regions": list(lab.regions),
-        "behavior": [
-            {
-                "check": each.check.name,
-                "passed": each.passed,
-                "seconds": round(each.seconds, 1),
-                "seen": _anonymous(each.seen),
-            }
-            for each in checks
-        ],
-        "beliefs": [
-            {"belief": name, "passed": result == "PASS", "seen": seen, "setting": setting}
-            for name, result, seen, setting in looks
-        ],
-        "left": list(left),
-    }
-    tables = [TextTable(("CHECK", "RESULT", "TIME", "SEEN"), rows)] if rows else []
-    tables += [TextTable(("BELIEF", "RESULT", "SEEN", "SETTING"), looks)] if looks else []
-    return Result([*tables, TextTable(notes=notes)], document)
+    numbers = [f"{sum(x['passed'] for x in each)} of" for each in (behavior, beliefs)]
+    checks, looks = count(len(behavior), "check"), count(len(beliefs), "belief")
+    notes.append(f"{numbers[0]} {checks} passed, {numbers[1]} {looks} hold.")
+    tables = [
+        TextTable(columns, [(name, "PASS" if passed else "FAIL", *map(str, rest)) for name, passed, *rest in rows])
+        for columns, rows in (
+            (("CHECK", "RESULT", "SECONDS", "SEEN"), [each.values() for each in behavior]),
+            (("BELIEF", "RESULT", "SEEN", "SETTING"), [each.values() for each in beliefs]),
+        )
+        if rows
+    ]
+    document = {"strongref": __version__, "regions": list(lab.regions), "behavior": behavior, "beliefs": beliefs}
+    return Result([*tables, TextTable(notes=notes)], {**document, "left": list(left)})
 
 
 def _anonymous(text: str) -> str:

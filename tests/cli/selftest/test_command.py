@@ -97,7 +97,7 @@ def test_the_report_has_no_account(capsys: pytest.CaptureFixture[str]) -> None:
         }
     ]
     first, *_, last = result.tables
-    assert first.rows == [("import", "FAIL", "1 s", "refused by stack web (us-east-1, ACCOUNT), not 1234567890123")]
+    assert first.rows == [("import", "FAIL", "1.0", "refused by stack web (us-east-1, ACCOUNT), not 1234567890123")]
     assert last.notes == ["Not removed: stack x: y", "0 of 1 check passed, 0 of 0 beliefs hold."]
     assert not capsys.readouterr().out
 
