@@ -30,6 +30,8 @@ TOKENS = "/strongref/service-tokens/"
 CREATED, UPDATED, ROLLED_BACK = "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"
 BOTH = ("--region", EU, "--region", US)
 
+SITES_RECORDS = "/strongref/records/site/"
+
 HEALTHY = [("vault", "unprotected")]
 """What doctor finds if all is well: the Export of the secret has no `Hold`."""
 
@@ -114,7 +116,10 @@ def not_deleted(aws: Aws, name: str, expect: str = ROLLED_BACK) -> str:
 
 
 def begin_updates(aws: Aws) -> None:
-    """Bring stacks into updates that do not end: one has changed its Export, one has another Import and its old one."""
+    """Bring stacks into updates that do not end: one has changed its Export, one has another Import and its old one.
+
+    The record of the one is open, as a function leaves it that dies while it changes tags.
+    """
     aws.deploy("halfway", exporting({"H": "before"}, consumer="site"), EU, CREATED)
     aws.deploy("moving", taking("plain", "A"), US, CREATED)
     changed = {"Exports": export({"H": "after", "New": "n"}, consumer="site"), "Later": waiting_resource("Exports")}
@@ -124,6 +129,9 @@ def begin_updates(aws: Aws) -> None:
     for name, region in (("halfway", EU), ("moving", US)):
         wait_until(lambda name=name, region=region: aws.statuses(name, "Later", region), f"the update of {name}")  # type: ignore[misc]
     assert "after" in aws.values(US, "/strongref/exports/site/").values()
+    ((name, text),) = aws.values(US, SITES_RECORDS).items()
+    text = json.dumps({**json.loads(text), "open": True})
+    aws.client("ssm", US).put_parameter(Name=name, Value=text, Type="String", Overwrite=True)
 
 
 def end_updates(aws: Aws, moving: str) -> None:
@@ -133,6 +141,7 @@ def end_updates(aws: Aws, moving: str) -> None:
     aws.wait("halfway", EU, ROLLED_BACK)
     aws.wait("moving", US, UPDATED if moving == "SUCCESS" else ROLLED_BACK)
     assert list(aws.values(US, "/strongref/exports/site/").values()) == ["before"]
+    assert ["open" in json.loads(text) for text in aws.values(US, SITES_RECORDS).values()] == [False]
     path = ExportScope("web", Producer(aws.account, EU, "plain")).path("exports")
     claimed = [key for key in ("A", "List") if aws.stack_arn("moving", US) in aws.tags(US, f"{path}/{key}").values()]
     assert claimed == ["List" if moving == "SUCCESS" else "A"]
@@ -254,8 +263,10 @@ def test_the_way_back_and_the_upgrade_again(emulator: Emulator, older: str) -> N
     aws.deploy("fresh", fresh(New="n2", Secret="s2"), EU, UPDATED)
     aws.deploy("fresh", fresh(F="f2"), EU, ROLLED_BACK)
     aws.deploy("shop", taking("fresh", "F", "New", consumer="shop"), US, UPDATED)
+    aws.delete("halfway", EU)
 
     sam.copy_application(emulator, aws.account)
+    tend(aws)  # It did not know the index of what it has deleted.
     refused(aws)
     for name, region in (("shop", US), ("kiosk", US), ("fresh", EU)):
         aws.delete(name, region)
