@@ -129,6 +129,12 @@ def test_the_hosted_checks_are_those_that_a_change_must_pass() -> None:
     assert f'requires-python = ">={pythons[0]}"' in claimed
 
 
+def test_where_hosted_tests_run_the_version_before_is_in_the_history() -> None:
+    for name, job in jobs(ROOT / ".github/workflows/ci.yml").items():
+        (checkout,) = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+        assert (checkout["with"].get("fetch-depth") == 0) is (name in {"quick", "unit", "e2e", "deep"}), name
+
+
 def test_ci_runs_what_make_check_runs() -> None:
     (needed,) = re.findall(r"(?m)^check: ([a-z0-9 ]+) ##", (ROOT / "Makefile").read_text())
     script = (ROOT / ".ci/run").read_text()
