@@ -24,15 +24,23 @@ def install() -> None:
 
 
 class _Unpacked(zipfile.ZipFile):
+    @property
+    def _is_large(self) -> bool:
+        return len(self.filelist) >= _MANY
+
+    def namelist(self) -> list[str]:
+        """None, if it is large: the emulator follows all links in each path, which takes it longer than all else."""
+        return [] if self._is_large else super().namelist()
+
     def extractall(self, path: str) -> None:  # type: ignore[override]
         """Make the path, an empty folder, a link to the unpacked archive."""
-        if len(self.namelist()) < _MANY:
+        if not self._is_large:
             super().extractall(path)
             return
         content = sha256(Path(str(self.filename)).read_bytes()).hexdigest()
         folder = Path(os.environ["TMPDIR"], f"unpacked-{content}")
         with _lock:
             if not folder.exists():
-                super().extractall(folder)
+                super().extractall(folder, self.filelist)
         Path(path).rmdir()
         Path(path).symlink_to(folder)
