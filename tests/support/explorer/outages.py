@@ -247,7 +247,7 @@ class Direct(Delivery):
 
     def ask(self, operation: Any, perform: Callable[[Any], Any]) -> Any:
         if self._away and operation[0] == AWAY:
-            raise REFUSED
+            raise REFUSED.with_traceback(None)
         return False if operation[0] in ("order", "pause") else perform(self._cloud)
 
 

@@ -116,7 +116,7 @@ class Session:
             answer = self.history[self.at]
             self.at += 1
             if isinstance(answer, ClientError):
-                raise answer
+                raise answer.with_traceback(None)  # It is raised many times, and would keep the frames of all of them.
             return answer
         self.pending = (operation, perform)
         self.remembered = (self.waits, self.memory())
