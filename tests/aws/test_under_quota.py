@@ -29,8 +29,9 @@ from strongref.protocol.time import Patience
 from strongref.protocol.verification import ASKING_SECONDS, EventPendingError, EventVerifier
 from tests.support.builders import stack_arn
 from tests.support.cloudformation.requests import IMPORT
-from tests.support.fake_ssm import FakeSsm, error
+from tests.support.fake_ssm import error
 from tests.support.faults.functions import RETRY_WAITS
+from tests.support.local_ssm.parameters import IndexedSsm
 from tests.support.quota import Quotas
 from tests.support.read_only_stacks import ReadOnlyStacks
 from tests.support.virtual_time import VirtualClock, VirtualTime
@@ -61,12 +62,12 @@ class Account:
         self.admitted: Counter[str] = Counter()
         self.throttled: list[tuple[str, float]] = []
         self.invocations = 0
-        self._regions: dict[str, FakeSsm] = {}
+        self._regions: dict[str, IndexedSsm] = {}
 
-    def ssm(self, region: str) -> FakeSsm:
+    def ssm(self, region: str) -> IndexedSsm:
         if region not in self._regions:
             now = VirtualClock.lasting(self.time, 0).now
-            self._regions[region] = FakeSsm(region, ACCOUNT, before_call=partial(self._call, region), clock=now)
+            self._regions[region] = IndexedSsm(region, ACCOUNT, before_call=partial(self._call, region), clock=now)
         return self._regions[region]
 
     def _call(self, region: str, action: str, _request: object) -> None:

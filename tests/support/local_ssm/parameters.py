@@ -38,8 +38,8 @@ _AFTER_SLASH = chr(ord("/") + 1)
 class IndexedSsm(FakeSsm):
     """`FakeSsm` that keeps its names in order instead of sorting them at each call."""
 
-    def __init__(self, region: str, account: str) -> None:
-        super().__init__(region, account)
+    def __init__(self, region: str, account: str, **how: Any) -> None:
+        super().__init__(region, account, **how)
         self._in_order: list[str] = []
 
     def preload(self, names: Iterable[str], text: str, tags: Mapping[str, str]) -> None:
