@@ -204,7 +204,7 @@ def _selftest(commands: Commands) -> None:
     )
     repeatable(selftest, "--region", "the region; twice for references between two", metavar="REGION")
     add_profile(selftest)
-    role = "also try exports to the account of this role, which is assumed there"
+    role = "a role of another account, to export to that one as well"
     selftest.add_argument("--account-role", metavar="ARN", help=role)
     repeatable(selftest, "--only", "only this check", metavar="CHECK")
     what = selftest.add_mutually_exclusive_group()

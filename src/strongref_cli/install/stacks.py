@@ -102,19 +102,21 @@ class RegionStacks(CloudFormationReader):
         self._call("UpdateTerminationProtection", stack, StackName=stack, EnableTerminationProtection=on)
 
     def failure(self, arn: str, operation: str) -> str:
-        """Why the last operation of a stack failed: its first resource that did, and CloudFormation's reason.
+        """Why the last operation of a stack failed: its first resource that did, if any, and CloudFormation's reason.
 
         The operation is CREATE, UPDATE or DELETE; a creation includes the deletion that follows its failure.
         """
-        found = ""
+        found = of_stack = ""
         for event in self.events(arn):
             reason, status = event.get("ResourceStatusReason", ""), event["ResourceStatus"]
+            if event["PhysicalResourceId"] == arn and status.endswith("ROLLBACK_IN_PROGRESS"):
+                of_stack = reason  # If an export is missing or in use, no resource fails.
             if status.endswith("_FAILED") and reason:
                 kind = event["ResourceType"]
                 found = reason if kind == NESTED_STACK else f"{event['LogicalResourceId']} ({kind}): {reason}"
             if event["PhysicalResourceId"] == arn and status == f"{operation}_IN_PROGRESS":
                 break  # Events come the newest first: the others are those of earlier operations.
-        return found
+        return found or of_stack
 
     def _call(self, action: str, stack: str, **request: Untyped) -> Untyped:
         return self.aws.call(self.where, action, f"stack {stack}", Clients.cloudformation, **request)

@@ -11,12 +11,12 @@ class Seen(NamedTuple):
     """What a look at AWS has shown of a belief.
 
     Attributes:
-        holds: whether it is as it is believed to be.
+        holds: whether it is as it is believed to be; None if that could not be seen.
         seen: what it was like.
         setting: the installation's parameter that follows from it, as `ReadLag=2`; empty if none does.
     """
 
-    holds: bool
+    holds: bool | None
     seen: str
     setting: str = ""
 

@@ -10,7 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
-from signal import SIGTERM, default_int_handler, signal
+from signal import SIGHUP, SIGTERM, default_int_handler, signal
+from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref import __version__
@@ -18,9 +19,10 @@ from strongref.arns import Arn
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install.installed import installed_in
-from strongref_cli.selftest.behavior import ABROAD, CHECKS, Check
+from strongref_cli.install.plan import DEFAULT_STACK
+from strongref_cli.selftest.behavior import ABROAD, CHECKS, NEED_MACRO, Check
 from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
-from strongref_cli.selftest.lab import PREFIX, Lab, is_run, runs
+from strongref_cli.selftest.lab import PREFIX, Lab, TooLongError, UnexpectedError, is_run
 from strongref_cli.selftest.probes import PROBES, Probe
 from strongref_cli.selftest.scene import Scene
 from strongref_cli.terminal import FAILED
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 8
 """Checks side by side: 16 stacks at most."""
+_FIRST = ("continuation", "race", "request", "redelivery", "chain")
+"""Those that take longest."""
+_ALONE = ("rates",)
+"""What takes so many calls that the others would wait."""
 _MINUTES, _QUICK_MINUTES = 25, 8
 
 POLICY = {
@@ -43,7 +49,11 @@ POLICY = {
         ["cloudformation:CreateStack", "cloudformation:UpdateStack", "cloudformation:DeleteStack"],
         f"arn:*:cloudformation:*:*:stack/{PREFIX}*",
     ),
-    "Macro": (["cloudformation:CreateStack"], "arn:*:cloudformation:*:*:transform/StrongRef"),
+    "Holds": (["cloudformation:DeleteStack"], f"arn:*:cloudformation:*:*:stack/strongref-hold-*{PREFIX}*"),
+    "Macro": (
+        ["cloudformation:CreateStack", "cloudformation:UpdateStack", "cloudformation:CreateChangeSet"],
+        "arn:*:cloudformation:*:*:transform/StrongRef",
+    ),
     "Looks": (
         [
             *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
@@ -57,7 +67,11 @@ POLICY = {
         "arn:*:lambda:*:*:function:strongref-*",
     ),
     "OwnFunctions": (
-        ["lambda:CreateFunction", "lambda:DeleteFunction", "lambda:GetFunction"],
+        [
+            *("lambda:CreateFunction", "lambda:DeleteFunction", "lambda:GetFunction", "lambda:TagResource"),
+            *("lambda:GetFunctionConfiguration", "lambda:GetFunctionCodeSigningConfig", "lambda:ListTags"),
+            *("lambda:GetFunctionRecursionConfig", "lambda:GetRuntimeManagementConfig"),
+        ],
         f"arn:*:lambda:*:*:function:{PREFIX}*",
     ),
     "OwnRoles": (
@@ -78,11 +92,14 @@ POLICY = {
 """The least permissions, by statement: actions, and what they are for."""
 
 
+_RESULTS = {True: "PASS", False: "FAIL", None: "UNKNOWN"}
+
+
 class Tried(NamedTuple):
     """One check or probe, tried."""
 
     check: Check | Probe
-    passed: bool
+    passed: bool | None  # None if it could not be tried
     seen: str  # what was seen, with CloudFormation's own words
     seconds: float
     beliefs: Mapping[str, Seen]  # by name, what a probe that passed has seen
@@ -104,11 +121,17 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
     if args.clean is not None:
         return _clean(args, session, regions)
     checks = _chosen(args.only, quick=args.quick, abroad=bool(role))
-    lab = _lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions, role)
-    _check_installed(lab)
+    lab = replace(_lab(session, f"{PREFIX}{secrets.token_hex(4)}", regions, role), quick=args.quick)
+    if without := _check_installed(lab):
+        tell("note", f"Not tried: {some(NEED_MACRO, 5)}. {without} is installed with Macro=false.")
+        checks = [each for each in checks if each.name not in NEED_MACRO]
     minutes = _QUICK_MINUTES if args.quick else _MINUTES
     ask_about(_plan(checks, lab, minutes), args, f"Run {_kinds(checks)}?")
-    signal(SIGTERM, default_int_handler)  # What ends a job of a pipeline is as ctrl-C.
+    for each in (SIGTERM, SIGHUP):  # What ends a pipeline's job, or whose terminal is closed, is as ctrl-C.
+        signal(each, default_int_handler)
+    late = Timer(60 * minutes, lab.stop.set)
+    late.daemon = True
+    late.start()
     tried, left = _run(checks, lab)
     show(_report(tried, left, lab), args)
     held = all(seen.holds for seen in believed(tried).values())
@@ -131,26 +154,42 @@ def _lab(session: ToolSession, name: str, regions: Sequence[str], role: str | No
 def _chosen(only: Sequence[str], *, quick: bool, abroad: bool) -> list[Check | Probe]:
     known: tuple[Check | Probe, ...] = (*CHECKS, *(ABROAD if abroad else ()), *PROBES)
     names = {each.name for each in known}
+    if abroad_only := [each.name for each in ABROAD if each.name in only and not abroad]:
+        raise UsageError(f"--only {abroad_only[0]} needs --account-role")
     if unknown := [each for each in only if each not in names]:
         raise UsageError(f"--only {unknown[0]} names no check. There are {', '.join(sorted(names))}")
-    return [each for each in known if (each.name in only if only else each.quick or not quick)]
+    chosen = [each for each in known if (each.name in only if only else each.quick or not quick)]
+    return sorted(chosen, key=lambda each: _FIRST.index(each.name) if each.name in _FIRST else len(_FIRST))
 
 
-def _check_installed(lab: Lab) -> None:
-    """Raises `UsageError`: a region's installation is missing, or has another version, or does not export there."""
+def _check_installed(lab: Lab) -> str:
+    """The first region that is installed without the macro, if there is one.
+
+    Raises:
+        UsageError: a region's installation is missing, or has another version, or does not export there.
+    """
+    without = ""
     for there in filter(None, (lab, lab.abroad)):
         for region in dict.fromkeys(lab.regions if there is lab else lab.regions[1:]):
-            found = installed_in(there.session, region).stack
-            version = found.version if found else None
-            if version != __version__:
-                has = f"{there.account} has {f'strongref {version}' if version else 'no strongref'}"
+            found = installed_in(there.session, region)
+            where, stack = f"{region} of account {there.account}", found.stack
+            if not stack:
                 then = f"Run strongref install --region {region} there first"
-                raise UsageError(f"{region} of account {has}, and the command is {__version__}. {then}")
-            accounts = found.parameters.get("ExportAccounts", "").split(",") if found else []
+                has = f"it as {found.elsewhere}: the selftest needs {DEFAULT_STACK}" if found.elsewhere else "none"
+                raise UsageError(
+                    f"{where} has no stack {DEFAULT_STACK}. {then}" if has == "none" else f"{where} has {has}"
+                )
+            if stack.version != __version__:
+                raise UsageError(
+                    f"{where} has strongref {stack.version}, and the command is {__version__}. Upgrade the older"
+                )
+            accounts = stack.parameters.get("ExportAccounts", "").split(",")
             if there.abroad and region == lab.regions[0] and there.abroad.account not in accounts:
                 lists = ",".join(filter(None, [*accounts, there.abroad.account]))
                 then = f"Run strongref install --region {region} --parameter ExportAccounts={lists} first"
                 raise UsageError(f"{region} does not export to account {there.abroad.account}. {then}")
+            without = without or (region if stack.parameters.get("Macro") == "false" else "")
+    return without
 
 
 def _kinds(tried: Sequence[Check | Probe]) -> str:
@@ -175,24 +214,32 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
     """Try the checks side by side, then remove everything. After ctrl-C, it is removed as well."""
     tried: dict[str, Tried] = {}
     with progress("Testing") as step:
+
+        def done(now: Tried) -> None:
+            tried[now.check.name] = now
+            step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
+            if not sys.stderr.isatty():
+                how = f"{'done' if now.passed else 'FAILED'} after {now.seconds:.0f} s"
+                tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}")
+
         try:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 try:
-                    for done in as_completed([pool.submit(_try, each, lab) for each in checks]):
-                        now = tried[done.result().check.name] = done.result()
-                        step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
-                        if not sys.stderr.isatty():
-                            how = "done" if now.passed else "FAILED"
-                            tell(
-                                "note",
-                                f"{now.check.name}: {how} after {now.seconds:.0f} s, {len(tried)} of {len(checks)}",
-                            )
+                    beside = [each for each in checks if each.name not in _ALONE]
+                    for each in as_completed([pool.submit(_try, each, lab) for each in beside]):
+                        done(each.result())
                 except BaseException:
                     lab.stop.set()
                     pool.shutdown(wait=True, cancel_futures=True)
                     raise
-        finally:
-            left = _remove(lab, step)
+            for check in checks:
+                if check.name in _ALONE:
+                    done(_try(check, lab))
+        except BaseException:
+            for text in _remove(lab, step):
+                tell("note", f"Not removed: {text}")
+            raise
+        left = _remove(lab, step)
     return [tried[each.name] for each in checks], left
 
 
@@ -200,13 +247,17 @@ def _try(check: Check | Probe, lab: Lab) -> Tried:
     web = lab.abroad if lab.abroad and check in ABROAD else lab
     scene, began = Scene(lab, check.name, web), time.monotonic()
     beliefs: Mapping[str, Seen] = {}
+    passed: bool | None = None
     try:
+        lab.sleep(0)
         found = check.run(scene)
         passed, seen, beliefs = (True, found, {}) if isinstance(found, str) else (True, "", found)
+    except (UnexpectedError, TooLongError) as error:
+        passed, seen = False if isinstance(check, Check) else None, str(error)
     except StrongRefError as error:
-        passed, seen = False, str(error)
+        seen = str(error)
     except (LookupError, TypeError, ValueError) as error:  # AWS's answer is not as it was read; the others go on.
-        passed, seen = False, f"An answer of AWS was not as expected: {error!r}"
+        seen = f"An answer of AWS was not as expected: {error!r}"
     seconds = time.monotonic() - began
     with suppress(StrongRefError):  # What is left is removed at the end.
         scene.delete_consumer()
@@ -215,7 +266,7 @@ def _try(check: Check | Probe, lab: Lab) -> Tried:
 
 
 def believed(tried: Sequence[Tried]) -> dict[Belief, Seen]:
-    """What was seen of each belief that a check or a probe looks at; a probe that failed has shown none to hold."""
+    """What was seen of each belief that a check or a probe looks at: nothing, if that failed."""
     by_name, found = {each.check.name: each for each in tried}, {}
     for belief in BELIEFS:
         if by := by_name.get(belief.shown_by):
@@ -225,14 +276,18 @@ def believed(tried: Sequence[Tried]) -> dict[Belief, Seen]:
 
 
 def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
-    """What could not be removed."""
+    """What could not be removed, and the command that tries it again."""
+    where = " ".join(f"--region {each}" for each in dict.fromkeys(lab.regions))
+    where += " --account-role ROLE" if lab.abroad else ""
+    again = f"strongref selftest {where} --clean {lab.name}"
     try:
-        return lab.clean(step)
+        left = lab.clean(step)
+    except StrongRefError as error:
+        left = [str(error)]
     except BaseException:
-        where = " ".join(f"--region {each}" for each in dict.fromkeys(lab.regions))
-        where += " --account-role ROLE" if lab.abroad else ""
-        tell("note", f"Not everything was removed: strongref selftest {where} --clean {lab.name}")
+        tell("note", f"Not everything was removed: {again}")
         raise
+    return [*left, f"Try it again: {again}"] if left else []
 
 
 def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
@@ -243,14 +298,15 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
             behavior.append(told)
     for belief, (holds, seen, setting) in seen_of.items():
         beliefs.append({"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting})
-    wrong = [belief for belief, seen in seen_of.items() if not seen.holds]
+    wrong = [belief for belief, seen in seen_of.items() if seen.holds is False]
     notes = [f"{each.name} does not hold. strongref relies on it: {each.says}." for each in wrong]
+    left = [_anonymous(each) for each in left]
     notes += [f"Not removed: {each}" for each in left]
-    numbers = [f"{sum(x['passed'] for x in each)} of" for each in (behavior, beliefs)]
+    numbers = [f"{sum(bool(x['passed']) for x in each)} of" for each in (behavior, beliefs)]
     checks, looks = count(len(behavior), "check"), count(len(beliefs), "belief")
     notes.append(f"{numbers[0]} {checks} passed, {numbers[1]} {looks} hold.")
     tables = [
-        TextTable(columns, [(name, "PASS" if passed else "FAIL", *map(str, rest)) for name, passed, *rest in rows])
+        TextTable(columns, [(name, _RESULTS[passed], *map(str, rest)) for name, passed, *rest in rows])
         for columns, rows in (
             (("CHECK", "RESULT", "SECONDS", "SEEN"), [each.values() for each in behavior]),
             (("BELIEF", "RESULT", "SEEN", "SETTING"), [each.values() for each in beliefs]),
@@ -262,7 +318,8 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
 
 
 def _anonymous(text: str) -> str:
-    """A text for an issue: without account IDs."""
+    """A text for an issue: without account IDs and the names of callers."""
+    text = re.sub(r"\b(assumed-role|federated-user|user)/\S+", r"\1/CALLER", text)
     return re.sub(r"(?<!\d)\d{12}(?!\d)", "ACCOUNT", text)
 
 
@@ -271,8 +328,7 @@ def _clean(args: argparse.Namespace, session: ToolSession, regions: Sequence[str
     if args.clean and not is_run(args.clean):
         raise UsageError(f"--clean must be the name of a run, as in {PREFIX}0a1b2c3d, got {args.clean!r}")
     here = _lab(session, PREFIX, regions, args.account_role)
-    there = [each.session for each in (here, here.abroad) if each]
-    names = [args.clean] if args.clean else sorted({name for each in there for name in runs(each, here.regions)})
+    names = [args.clean] if args.clean else here.runs()
     if not names:
         show(Result([TextTable(notes=["There is nothing to remove."])], {"removed": [], "left": []}), args)
         return 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, groupby
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 from strongref.aws.clients import Clients
 from strongref.errors import StrongRefError
@@ -38,10 +40,11 @@ _GIVE_UP = 1800.0
 """Seconds for one operation of a stack: longer than any that this makes."""
 _CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 _BUSY = "_IN_PROGRESS"
-_CANCELED = "Delete canceled"
+_CANCELED = ("Delete canceled", "in use by")
 """In the reason of the event of a deletion that CloudFormation refuses for an export in use."""
 _ROUNDS = 5
-"""Of looks for what is left, since a stack can go only after those that import from it."""
+"""Of looks for what is left: a stack may be listed late, or go only after another one."""
+_DELETED_AT_ONCE = 8
 
 
 class StoppedError(StrongRefError):
@@ -93,6 +96,7 @@ class Lab:
         account: of the session's caller.
         stop: set when everything is to end.
         abroad: the same run in another account, where some checks have their consumers.
+        quick: whether checks are to be short.
     """
 
     session: ToolSession
@@ -101,6 +105,7 @@ class Lab:
     account: str
     stop: Event = field(default_factory=Event)
     abroad: Lab | None = None
+    quick: bool = False
 
     def named(self, name: str) -> Lab:
         """Another run, in the same places."""
@@ -123,6 +128,7 @@ class Lab:
         action = "Update" if before else "Create"
         body = json.dumps(template, separators=(",", ":"))
         given = {"StackName": stack, "TemplateBody": body, "Capabilities": _CAPABILITIES, **request}
+        given["ClientRequestToken"] = uuid4().hex  # A response that is lost is asked for again.
         arn = self.call(Clients.cloudformation, f"{action}Stack", region, **given)["StackId"]
         return self._ended(stacks, arn, action.upper(), before)
 
@@ -132,23 +138,25 @@ class Lab:
         found = stacks.stack(stack)
         if not found:
             return Ended("")
-        self.wait(lambda: self._at_rest(stacks, found["StackId"]), f"What is going on in {stack}")
-        before = {each["EventId"] for each in stacks.events(found["StackId"])}
-        stacks.delete(found["StackId"])
-
-        def refused() -> str:
-            new = (each for each in stacks.events(found["StackId"]) if each["EventId"] not in before)
-            reasons = (each.get("ResourceStatusReason", "") for each in new)
-            return next((each for each in reasons if _CANCELED in each), "")
+        arn = found["StackId"]
+        self.wait(lambda: self._at_rest(stacks, arn), f"What is going on in {stack}")
+        if not stacks.stack(arn):
+            return Ended("")
+        before = {each["EventId"] for each in stacks.events(arn)}
+        stacks.delete(arn)
 
         def ended() -> Ended | None:
-            now = stacks.stack(found["StackId"])
-            status = now["StackStatus"] if now else ""
-            if now and not status.endswith(_BUSY) and (why := refused()):
-                return Ended(status, why)
-            if status not in ("", "DELETE_FAILED"):
+            now = stacks.stack(arn)
+            if not now:
+                return Ended("")
+            if (status := now["StackStatus"]).endswith(_BUSY):
                 return None
-            return Ended(status, stacks.failure(found["StackId"], "DELETE") if status else "")
+            # Without an event of this deletion, what a late read shows is older.
+            new = [each for each in stacks.events(arn) if each["EventId"] not in before]
+            reasons = (each.get("ResourceStatusReason", "") for each in new)
+            if why := next((each for each in reasons if any(text in each for text in _CANCELED)), ""):
+                return Ended(status, why)
+            return Ended(status, stacks.failure(arn, "DELETE")) if new and status == "DELETE_FAILED" else None
 
         return self.wait(ended, f"The deletion of {stack}")
 
@@ -207,29 +215,50 @@ class Lab:
         yield from (each["Name"] for page in pages for each in page["Parameters"] if self.name in each["Name"])
 
     def clean(self, step: Callable[[str], None]) -> list[str]:
-        """Delete every stack and parameter of the run, stopped or not; what is left, with why."""
-        calm = replace(self, stop=Event())
+        """Delete every stack and parameter of the run, stopped or not; what is left, with why.
+
+        Raises:
+            AwsCallError: what there is cannot be listed, or parameters cannot be deleted.
+        """
+        calm, regions = replace(self, stop=Event()), dict.fromkeys(self.regions)
         before = self.abroad.clean(step) if self.abroad else []
         left: dict[str, str] = {}
+
+        def remove(region: str, stack: str) -> None:
+            step(f"deleting {stack}")
+            try:
+                ended = calm.delete(region, stack)
+                why = str(ended) if ended.status else ""
+            except StrongRefError as error:
+                why = str(error)
+            if why:
+                left[f"stack {stack} in {region}"] = why
+
         for _ in range(_ROUNDS):
-            left = {}
-            for region in dict.fromkeys(reversed(self.regions)):  # consumers first
-                for stack in sorted(calm.stacks(region).names()):
-                    if self.name in stack:
-                        step(f"deleting {stack}")
-                        ended = calm.delete(region, stack)
-                        if ended.status:
-                            left[f"stack {stack} in {region}"] = str(ended)
-            if not left:
+            left.clear()
+            found = [(region, stack) for region in regions for stack in calm.stacks(region).names()]
+            found = sorted((each for each in found if self.name in each[1]), key=_position)
+            for _, group in groupby(found, _position):
+                with ThreadPoolExecutor(_DELETED_AT_ONCE) as pool:
+                    list(pool.map(lambda each: remove(*each), group))
+            if not found:
                 break
-        for region in dict.fromkeys(self.regions):
-            names = list(calm.parameters(region)) if not left else []
-            for at in range(0, len(names), BATCH):
-                calm.call(Clients.ssm, "DeleteParameters", region, Names=names[at : at + BATCH])
+        for region in regions if not left else ():
+            while names := list(calm.parameters(region)):
+                for at in range(0, len(names), BATCH):
+                    calm.call(Clients.ssm, "DeleteParameters", region, Names=names[at : at + BATCH])
+                calm.sleep(_LONGEST_PAUSE)  # Some that were written a moment ago may be listed only now.
         return [*before, *(f"{what}: {why}" for what, why in left.items())]
 
+    def runs(self) -> list[str]:
+        """The names of all runs that have something in a region. Raises `AwsCallError`: it cannot be listed."""
+        every, regions = replace(self, name=PREFIX), dict.fromkeys(self.regions)
+        names = (name for at in regions for name in (*self.stacks(at).names(), *every.parameters(at)))
+        own = {found[0] for name in names if (found := _RUN.search(name))}
+        return sorted(own.union(self.abroad.runs() if self.abroad else ()))
 
-def runs(session: ToolSession, regions: tuple[str, ...]) -> list[str]:
-    """The names of all runs that have a stack in one of the regions. Raises `AwsCallError`: they cannot be listed."""
-    names = (name for region in regions for name in RegionStacks.of(session, region).names())
-    return sorted({found[0] for name in names if (found := _RUN.search(name))})
+
+def _position(found: tuple[str, str]) -> int:
+    """Consumers go first, then what holds their producers, which go last."""
+    _, stack = found
+    return 0 if stack.endswith("-web") else 1 if stack.startswith("strongref-hold-") else 2

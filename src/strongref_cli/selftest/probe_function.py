@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -17,18 +19,20 @@ from botocore.exceptions import ClientError
 
 Event = dict[str, Any]
 
+_client = cache(boto3.client)
+
 _SHARES = {"Create": 1, "Update": 10, "Delete": 4}
 """How much shorter a request is looked at. A deletion takes long enough for others to meet it."""
 
 
 def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
-    came, asked, ssm = time.time(), event["ResourceProperties"], boto3.client("ssm")
+    came, asked, ssm = time.time(), event["ResourceProperties"], _client("ssm")
     left = int(asked.get("Chain", -1))
     if left >= 0:
         ssm.put_parameter(Name=f"{asked['Into']}/left", Value=str(left), Type="String", Overwrite=True)
     if left > 0:
         later = json.dumps({**event, "ResourceProperties": {**asked, "Chain": left - 1}})
-        boto3.client("lambda").invoke(FunctionName=context.function_name, InvocationType="Event", Payload=later)
+        _client("lambda").invoke(FunctionName=context.function_name, InvocationType="Event", Payload=later)
         return
     if asked.get("Late") == "true":
         _fail_once(ssm, f"{asked['Into']}/first")
@@ -36,10 +40,9 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
     watched = float(asked.get("Seconds", 0)) / _SHARES[event["RequestType"]]
     while not looks or time.time() < came + watched:
         time.sleep(min(0.5, watched) if looks else 0)
-        seconds = time.time() - came
-        look = _look(event)
-        if not looks or looks[-1][1:] != look:
-            looks.append([seconds, *look])
+        look = _look(event, came)
+        if not looks or looks[-1][1:] != look[1:]:
+            looks.append(look)
     url = urlsplit(event["ResponseURL"])
     dates = [(key, value) for key, value in parse_qsl(url.query) if key in ("X-Amz-Date", "Expires")]
     seen = {key: event.get(key, "") for key in ("RequestType", "PhysicalResourceId", "StackId", "ResourceProperties")}
@@ -47,7 +50,7 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
     if "Into" in asked:
         name = f"{asked['Into']}/{event['RequestId']}"
         ssm.put_parameter(Name=name, Value=json.dumps(seen), Type="String", Overwrite=True)
-    body = json.dumps(_response(event, asked)).encode()
+    body = json.dumps(_response(event, asked, looks[0][1])).encode()
     urlopen(Request(event["ResponseURL"], body, {"Content-Type": ""}, method="PUT"))  # noqa: S310 (as it was sent)
 
 
@@ -59,25 +62,41 @@ def _fail_once(ssm: Any, name: str) -> None:  # noqa: ANN401 (a client)
     raise RuntimeError("Deliver it again")
 
 
-def _look(event: Event) -> list[Any]:
-    client, which = boto3.client("cloudformation"), {"StackName": event["StackId"]}
-    stack = client.describe_stacks(**which)["Stacks"][0]["StackStatus"]
-    try:
-        request = {**which, "LogicalResourceId": event["LogicalResourceId"]}
-        found = client.describe_stack_resource(**request)["StackResourceDetail"]
-    except ClientError:
-        return [stack, "", "", 0]
-    updated = found["LastUpdatedTimestamp"].timestamp()
-    return [stack, found["ResourceStatus"], found.get("PhysicalResourceId", ""), updated]
+def _look(event: Event, came: float) -> list[Any]:
+    """What is shown, and how many seconds after the event came: of the resource, then of its stack."""
+    request = {"StackName": event["StackId"], "LogicalResourceId": event["LogicalResourceId"]}
+    cloudformation = _client("cloudformation")
+    detail = _asked(cloudformation.describe_stack_resource, request).get("StackResourceDetail", {})
+    seconds = time.time() - came
+    stack = _asked(cloudformation.describe_stacks, {"StackName": event["StackId"]})["Stacks"][0]["StackStatus"]
+    updated = detail["LastUpdatedTimestamp"].timestamp() if detail else 0
+    return [seconds, stack, detail.get("ResourceStatus", ""), detail.get("PhysicalResourceId", ""), updated]
 
 
-def _response(event: Event, asked: Event) -> Event:
-    """After the properties with `Lacks`, in a rollback, the response lacks the attribute that another resource uses."""
+def _asked(call: Callable[..., Any], request: Event) -> Any:  # noqa: ANN401 (a response of AWS)
+    """A response; empty if nothing has that name. A new role's permissions take a moment, and so does throttling."""
+    for pause in (0.5, 1, 2, 4, 8, 0):
+        try:
+            return call(**request)
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ValidationError":
+                return {}
+            if not pause:
+                raise
+            time.sleep(pause)
+    return {}
+
+
+def _response(event: Event, asked: Event, stack: str) -> Event:
+    """Deletions fail as asked only in a cleanup, so that the stack itself can go at any time.
+
+    After the properties with `Lacks`, in a rollback, the response lacks the attribute that another resource uses.
+    """
     body = {key: event[key] for key in ("StackId", "RequestId", "LogicalResourceId")}
     body |= {"PhysicalResourceId": asked.get("Id", "other"), "Status": "SUCCESS"}
     if event["RequestType"] == "Delete":
         body["PhysicalResourceId"] = event["PhysicalResourceId"]
-    if asked.get("Fails") == event["RequestType"]:
+    if asked.get("Fails") == event["RequestType"] and stack not in ("DELETE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS"):
         return body | {"Status": "FAILED", "Reason": "It was asked to fail"}
     lacks = event.get("OldResourceProperties", {}).get("Lacks") == "true"
     return body if lacks else body | {"Data": {"A": "a"}}

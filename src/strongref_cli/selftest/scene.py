@@ -78,9 +78,8 @@ class Scene:
             f"Value{at}": {"Value": {"Fn::Join": [",", value]} if name.endswith("[]") else value}
             for at, (name, value) in enumerate(zip(names, values, strict=True))
         }
-        return self.web.deploy(
-            self.lab.regions[1], self.consumer, {"Resources": resources, "Outputs": outputs}, **request
-        )
+        template = {"Resources": resources, **({"Outputs": outputs} if outputs else {})}
+        return self.web.deploy(self.lab.regions[1], self.consumer, template, **request)
 
     def delete_producer(self) -> Ended:
         return self.lab.delete(self.lab.regions[0], self.producer)
@@ -99,10 +98,10 @@ class Scene:
         if self.web is not lab:
             lab.wait(settled, "The janitor")
 
-    def stored(self, key: str, *, decrypted: bool = False) -> Mapping[str, Any] | None:
+    def stored(self, key: str) -> Mapping[str, Any] | None:
         """The parameter of a value as SSM shows it, without its value unless it is plain; None if there is none."""
         name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
-        found = self.web.call(Clients.ssm, "GetParameters", region, Names=[name], WithDecryption=decrypted)
+        found = self.web.call(Clients.ssm, "GetParameters", region, Names=[name])
         parameters: list[Mapping[str, Any]] = found["Parameters"]
         return parameters[0] if parameters else None
 

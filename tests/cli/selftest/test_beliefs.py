@@ -69,8 +69,8 @@ def test_an_answer_of_another_form_fails_its_probe_only(monkeypatch: pytest.Monk
 
     lab = Lab(cast("ToolSession", None), "strongref-selftest-0a1b2c3d", ("eu-west-1", "us-east-1"), "111111111111")
     tried = command._try(Probe("reads", "", run), lab)
-    assert (tried.passed, tried.seen) == (False, "An answer of AWS was not as expected: KeyError('Parameters')")
-    assert {seen.holds for seen in believed([tried]).values()} == {False}
+    assert (tried.passed, tried.seen) == (None, "An answer of AWS was not as expected: KeyError('Parameters')")
+    assert {seen.holds for seen in believed([tried]).values()} == {None}
 
 
 def test_a_belief_holds_as_far_as_its_check_or_probe_says() -> None:

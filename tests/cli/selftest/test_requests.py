@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from strongref.contract.origin import ResponseHosts
@@ -9,7 +11,7 @@ from strongref_cli.selftest.requests import Look, Request, in_progress, response
 from tests.support.builders import stack_arn
 
 STACK = stack_arn("network", "eu-west-1")
-KEY = f"{STACK}|Seen|0b1c".replace(":", "%3A").replace("/", "%2F").replace("|", "%7C")
+KEY = quote(f"{STACK}|Seen|0b1c")  # its slashes as they are
 BUCKET = "cloudformation-custom-resource-response-euwest1"
 
 
