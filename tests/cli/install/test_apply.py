@@ -245,6 +245,22 @@ def test_an_update_that_fails_is_not_reported_with_an_older_failure() -> None:
     assert str(error.value) == "Janitor (AWS::Lambda::Function): Too large"
 
 
+def test_if_no_resource_failed_the_stack_itself_says_why() -> None:
+    why = "Delete canceled. Cannot delete export A as it is in use by web."
+    events = [
+        event("strongref", "UPDATE_ROLLBACK_COMPLETE"),
+        event("strongref", "UPDATE_ROLLBACK_IN_PROGRESS", why),
+        event("strongref", "UPDATE_IN_PROGRESS", "User Initiated"),
+        event("Exporter", "UPDATE_FAILED", "older"),
+    ]
+    client = ready(
+        describe_stacks=[described("UPDATE_ROLLBACK_COMPLETE", updated=AFTER)], describe_stack_events=pages(*events)
+    )
+    with pytest.raises(InstallError) as error:
+        done(UPDATE, client)
+    assert str(error.value) == why
+
+
 def test_a_stack_that_is_gone_by_its_arn_is_deleted() -> None:
     client = CloudFormation(describe_stacks=[described("CREATE_COMPLETE"), described("DELETE_IN_PROGRESS"), missing])
     remove(client.stacks(), ARN, print)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from threading import Event
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,9 +15,10 @@ import strongref_cli as cli
 from strongref import __version__
 from strongref_cli.install.plan import Found, FoundStack
 from strongref_cli.selftest import command
-from strongref_cli.selftest.behavior import CHECKS
+from strongref_cli.selftest.behavior import ABROAD, CHECKS
 from strongref_cli.selftest.command import POLICY, Tried
 from strongref_cli.selftest.lab import Ended, Lab, StoppedError, TooLongError, UnexpectedError
+from strongref_cli.selftest.probes import PROBES
 from strongref_cli.selftest.scene import Scene
 
 if TYPE_CHECKING:
@@ -100,6 +102,30 @@ def test_the_report_has_no_account(capsys: pytest.CaptureFixture[str]) -> None:
     assert first.rows == [("import", "FAIL", "1.0", "refused by stack web (us-east-1, ACCOUNT), not 1234567890123")]
     assert last.notes == ["Not removed: stack x: y", "0 of 1 check passed, 0 of 0 beliefs hold."]
     assert not capsys.readouterr().out
+
+
+def test_what_could_not_be_seen_is_unknown_and_fails_no_belief() -> None:
+    probe = next(each for each in PROBES if each.name == "rates")
+    denied = "arn:aws:sts::123456789012:assumed-role/Admin/jane@example.org may not"
+    result = command._report([Tried(probe, None, denied, 1.0, {})], ["stack x of 123456789012: y"], LAB)
+    table, last = result.tables
+    assert table.rows == [("rates", "UNKNOWN", "arn:aws:sts::ACCOUNT:assumed-role/CALLER may not", "")]
+    assert last.notes == ["Not removed: stack x of ACCOUNT: y", "0 of 0 checks passed, 0 of 1 belief hold."]
+    assert (result.document["beliefs"][0]["passed"], result.document["left"]) == (None, ["stack x of ACCOUNT: y"])
+
+
+def test_what_takes_longest_begins_first_and_what_disturbs_the_others_is_last() -> None:
+    checks = command._chosen((), quick=False, abroad=True)
+    assert [each.name for each in checks[:3]] == ["continuation", "race", "request"]
+    assert len(checks) == len(CHECKS) + len(ABROAD) + len(PROBES)
+
+
+def test_when_the_time_is_up_what_has_not_begun_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in ("delete_consumer", "delete_producer"):
+        monkeypatch.setattr(Scene, each, lambda _: None)
+    stopped_lab = replace(LAB, stop=stopped())
+    tried = command._try(next(each for each in CHECKS if each.name == "import"), stopped_lab)
+    assert (tried.passed, tried.seen) == (None, "The selftest was stopped.")
 
 
 def test_the_policy_is_printed_without_a_call(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
