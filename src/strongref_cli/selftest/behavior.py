@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,18 +26,25 @@ from strongref_cli.install.reports import differences, problems
 from strongref_cli.install.suite import load_suite
 from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.states import ImportState, Protection
-from strongref_cli.selftest.lab import UnexpectedError
+from strongref_cli.selftest.lab import UnexpectedError, ensure
 from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from strongref_cli.selftest.lab import Ended
+    from mypy_boto3_cloudformation.type_defs import StackResourceDetailTypeDef
 
 GONE = ""
 MANY = 40
 ROUNDS, QUICK_ROUNDS = 10, 3
 NEED_MACRO = ("macro", "cdk")
+_RACES = {
+    (True, True): "the change first",
+    (True, False): "the change alone",
+    (False, True): "the import first",
+    (False, False): "neither",
+}
+"""By whether the change and the import succeeded."""
 
 
 class Check(NamedTuple):
@@ -61,8 +69,7 @@ def _installation(at: Scene) -> str:
     found = [installed_in(at.lab.session, region) for region in dict.fromkeys(at.lab.regions)]
     differs, would = [each.what for each in differences(found)], _dry_run(at)
     wrong = [*problems(found), *(f"{each} differs between the regions" for each in differs if each == "ReadLag")]
-    if wrong:
-        raise UnexpectedError(" ".join(wrong))
+    ensure(not wrong, " ".join(wrong))
     versions = [f"{each.region}: {each.stack.version}{would(each.region)}" for each in found if each.stack]
     return ", ".join(versions + [f"{each} differs" for each in differs])
 
@@ -81,10 +88,8 @@ def _dry_run(at: Scene) -> Callable[[str], str]:
 
 
 def _import(at: Scene) -> str:
-    at.publish({"A": "a1"}).expect(CREATED)
-    ended = at.consume("A").expect(CREATED)
-    if ended.outputs != {"Value0": "a1"}:
-        raise UnexpectedError("the stack's output is not the exported value")
+    ended = at.connect({"A": "a1"}, "A")
+    ensure(ended.outputs == {"Value0": "a1"}, "the stack's output is not the exported value")
     at.is_there("A", "a1", at.consumer)
     return "imported and claimed"
 
@@ -97,14 +102,13 @@ def _refusal(at: Scene) -> str:
     at.delete_producer().expect("DELETE_FAILED", at.consumer)
     at.is_there("A", "a1", at.consumer)
     used = at.lab.stacks(at.lab.regions[0]).resource(at.producer, "Nothing")
-    if not used or used["ResourceStatus"].startswith("DELETE"):
-        raise UnexpectedError("the deletion that was refused has deleted what the Export depends on")
+    is_left = used and not used["ResourceStatus"].startswith("DELETE")
+    ensure(is_left, "the deletion that was refused has deleted what the Export depends on")
     return ended.why
 
 
 def _make_before_break(at: Scene) -> str:
-    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
-    at.consume("A").expect(CREATED)
+    at.connect({"A": "a1", "B": "b1"}, "A")
     at.consume("B").expect(UPDATED)
     at.publish({"A": "a2", "B": "b1"}).expect(UPDATED)
     ended = at.publish({"A": "a2", "B": "b2"}).expect(REFUSED, at.consumer)
@@ -121,10 +125,8 @@ def _hold(at: Scene) -> str:
     at.settle(name, held=True)
     refused = at.produce({}).expect(REFUSED, "in use")
     deletion = at.delete_producer()
-    if not deletion.status or "in use" not in deletion.why:
-        raise UnexpectedError(f"the deletion: {deletion}")
-    if len(at.claims("A")) != 1:
-        raise UnexpectedError("A is no longer claimed")
+    ensure(deletion.status and "in use" in deletion.why, f"the deletion: {deletion}")
+    ensure(len(at.claims("A")) == 1, "A is no longer claimed")
     at.delete_consumer().expect(GONE)
     at.settle(name, held=False)
     at.delete_producer().expect(GONE)
@@ -132,8 +134,7 @@ def _hold(at: Scene) -> str:
 
 
 def _propagate(at: Scene) -> str:
-    at.publish({"A": "a1"}, OnChange="propagate").expect(CREATED)
-    at.consume("A").expect(CREATED)
+    at.connect({"A": "a1"}, "A", OnChange="propagate")
     at.publish({"A": "a2"}, OnChange="propagate").expect(UPDATED)
     at.is_there("A", "a2", at.consumer)
     at.publish({"B": "b1"}, OnChange="propagate").expect(REFUSED, at.consumer)
@@ -154,8 +155,7 @@ def _release(at: Scene) -> str:
 
 
 def _cleanup(at: Scene) -> str:
-    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
-    at.consume("A").expect(CREATED)
+    at.connect({"A": "a1", "B": "b1"}, "A")
     at.is_there("A", "a1", at.consumer)
     at.is_there("B", "b1")
     at.delete_consumer().expect(GONE)
@@ -165,10 +165,8 @@ def _cleanup(at: Scene) -> str:
 
 
 def _import_rollback(at: Scene) -> str:
-    at.publish({"A": "a1", "B": "b1"}).expect(CREATED)
-    at.consume("A").expect(CREATED)
-    fails = at.imported("Missing") | {"DependsOn": "Imports"}
-    ended = at.consume("B", more={"Fails": fails}).expect(REFUSED, "Missing")
+    at.connect({"A": "a1", "B": "b1"}, "A")
+    ended = at.consume("B", fails=True).expect(REFUSED, "Missing")
     at.is_there("A", "a1", at.consumer)
     at.is_there("B", "b1")
     return ended.why
@@ -176,148 +174,136 @@ def _import_rollback(at: Scene) -> str:
 
 def _failed_create(at: Scene) -> str:
     at.publish({"A": "a1"}).expect(CREATED)
-    fails = at.imported("Missing") | {"DependsOn": "Imports"}
-    ended = at.consume("A", more={"Fails": fails}).expect("ROLLBACK_COMPLETE", "Missing")
+    ended = at.consume("A", fails=True).expect("ROLLBACK_COMPLETE", "Missing")
     # CloudFormation deletes what it has created: the stack's prefix with it.
-    if at.claims("A"):
-        raise UnexpectedError("A is still claimed")
+    ensure(not at.claims("A"), "A is still claimed")
     at.delete_consumer().expect(GONE)
     at.publish({"A": "a2"}).expect(UPDATED)
-    at.consume("A", more={"Fails": fails}, OnFailure="DELETE").expect(GONE)
+    at.consume("A", fails=True, OnFailure="DELETE").expect(GONE)
     return ended.why
 
 
 def _kinds(at: Scene) -> str:
     values = {"List": ["x", "y"], "Secret": uuid4().hex, "Net": {"Vpc": {"Id": "vpc-1"}}}
-    at.publish(values, SecureKeys=["Secret"]).expect(CREATED)
-    ended = at.consume("List[]", "Net.Vpc.Id").expect(CREATED)
-    if sorted(ended.outputs.values()) != ["vpc-1", "x,y"]:
-        raise UnexpectedError("a list or a nested key is not what was exported")
-    types = {key: (at.stored(key) or {}).get("Type") for key in ("List", "Secret", "Net/Vpc/Id")}
+    ended = at.connect(values, "List[]", "Net.Vpc.Id", SecureKeys=["Secret"])
+    ensure(sorted(ended.outputs.values()) == ["vpc-1", "x,y"], "a list or a nested key is not what was exported")
     wanted = {"List": ParameterType.STRING_LIST, "Secret": ParameterType.SECURE, "Net/Vpc/Id": ParameterType.STRING}
-    if types != wanted:
-        raise UnexpectedError(f"the parameters' types are {types}")
+    types = {key: (at.stored(key) or {}).get("Type") for key in wanted}
+    ensure(types == wanted, f"the parameters' types are {types}")
     return ", ".join(f"{key}: {kind}" for key, kind in types.items())
 
 
 def _cdk(at: Scene) -> str:
     """The templates of two CDK apps with `crossRegionReferences`, and a line; their handlers go."""
-    provider, name = {"ServiceToken": {"Fn::GetAtt": ["Provider", "Arn"]}}, f"/cdk/exports/{at.consumer}/A"
-    writes = {"WriterProps": {"region": at.lab.regions[1], "exports": {name: {"Ref": "Nothing"}}}}
-    reads = {"ReaderProps": {"region": at.lab.regions[1], "prefix": at.consumer, "imports": {name: "?"}}}
+    name = f"/cdk/exports/{at.consumer}/A"
 
-    def template(kind: str, properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        resource = {"Type": f"Custom::CrossRegionExport{kind}", "Properties": {**provider, **properties}}
-        function = {"Type": "AWS::Lambda::Function", "Properties": {"Role": "?", "Code": {"ZipFile": "?"}}}
-        resources = {"Nothing": NOTHING, "Provider": function, kind: resource}
-        return {
-            "Transform": "StrongRef",
-            "Metadata": {"StrongRef": {"Writers": "remove"}},
-            "Resources": resources,
-            **more,
+    def template(kind: str, **properties: Any) -> dict[str, Any]:
+        token = {"ServiceToken": {"Fn::GetAtt": ["Provider", "Arn"]}}
+        given = {**token, f"{kind}Props": {"region": at.lab.regions[1], **properties}}
+        resources = {
+            "Nothing": NOTHING,
+            "Provider": {"Type": "AWS::Lambda::Function", "Properties": {"Role": "?", "Code": {"ZipFile": "?"}}},
+            kind: {"Type": f"Custom::CrossRegionExport{kind}", "Properties": given},
         }
+        metadata = {"StrongRef": {"Writers": "remove"}}
+        return {"Transform": "StrongRef", "Metadata": metadata, "Resources": resources}
 
-    outputs = {"A": {"Value": {"Fn::GetAtt": ["Reader", name]}}}
-    at.lab.deploy(at.lab.regions[0], at.producer, template("Writer", writes)).expect(CREATED)
-    reader = template("Reader", reads, Outputs=outputs)
-    return _is_referenced(at, at.lab.deploy(at.lab.regions[1], at.consumer, reader).expect(CREATED))
+    writer = template("Writer", exports={name: {"Ref": "Nothing"}})
+    reader = template("Reader", prefix=at.consumer, imports={name: "?"})
+    return _is_referenced(at, writer, reader, {"Value": {"Fn::GetAtt": ["Reader", name]}})
 
 
 def _macro(at: Scene) -> str:
     exports = {"Region": at.lab.regions[1], "Consumer": at.consumer, "Values": {"A": {"Ref": "Thing"}}}
     given: dict[str, Any] = {"Condition": "Given", **NOTHING, "Exports": exports}
     computed = {"Given": {"Fn::Equals": [{"Fn::Join": ["", ["a", "b"]]}, "ab"]}}
-    template = {"Transform": "StrongRef", "Conditions": computed, "Resources": {"Thing": given}}
-    at.lab.deploy(at.lab.regions[0], at.producer, template).expect(CREATED)
+    network = {"Transform": "StrongRef", "Conditions": computed, "Resources": {"Thing": given}}
+    web = {"Transform": "StrongRef", "Resources": {"Nothing": NOTHING}}
     reference = {"From": {"Stack": at.producer, "Region": at.lab.regions[0], "Name": "A"}}
-    web = {"Transform": "StrongRef", "Resources": {"Nothing": NOTHING}, "Outputs": {"A": {"ValueRef": reference}}}
-    ended = at.lab.deploy(at.lab.regions[1], at.consumer, web).expect(CREATED)
-    return _is_referenced(at, ended)
+    return _is_referenced(at, network, web, {"ValueRef": reference})
 
 
-def _is_referenced(at: Scene, ended: Ended) -> str:
-    stored = at.stored("A")
-    if not stored or ended.outputs.get("A") != stored["Value"] or len(at.claims("A")) != 1:
-        raise UnexpectedError("the reference is not what was exported, or is not claimed")
+def _is_referenced(at: Scene, producer: dict[str, Any], consumer: dict[str, Any], output: Mapping[str, Any]) -> str:
+    at.deploy_producer(producer).expect(CREATED)
+    ended, stored = at.deploy_consumer({**consumer, "Outputs": {"A": output}}).expect(CREATED), at.stored("A")
+    is_right = stored and ended.outputs.get("A") == stored["Value"] and len(at.claims("A")) == 1
+    ensure(is_right, "the reference is not what was exported, or is not claimed")
     return "exported, imported and claimed"
 
 
 def _many(at: Scene) -> str:
     values = {f"K{number}": f"v{number}" for number in range(MANY)}
-    at.publish(values).expect(CREATED)
-    at.consume(*values).expect(CREATED)
+    at.connect(values, *values)
     ended = at.publish({**values, "K39": "changed"}).expect(REFUSED, at.consumer)
     at.is_there("K39", "v39", at.consumer)
     return ended.why
 
 
+def _resource(at: Scene, region: str, stack: str, logical_id: str) -> StackResourceDetailTypeDef:
+    if found := at.lab.stacks(region).resource(stack, logical_id):
+        return found
+    raise UnexpectedError(f"the stack {stack} has no {logical_id}")
+
+
 def _direct(at: Scene) -> str:
     _import(at)
-    stacks = at.lab.stacks(at.lab.regions[0])
-    resource, stack = stacks.resource(at.producer, "Exports"), stacks.stack(at.producer)
-    function = stacks.resource(DEFAULT_STACK, "Exporter")
-    if not (resource and stack and function):
-        raise UnexpectedError(f"the stack {DEFAULT_STACK} has no function Exporter")
-    key = quote(response_key(stack["StackId"], "Exports") + uuid4().hex)
-    bucket = f"cloudformation-custom-resource-response-{at.lab.regions[0].replace('-', '')}"
-    host = f"{bucket}.s3.{at.lab.regions[0]}.{dns_suffix(StackArn.parse(stack['StackId']).partition)}"
+    region = at.lab.regions[0]
+    exports = _resource(at, region, at.producer, "Exports")
+    function = _resource(at, region, DEFAULT_STACK, "Exporter")
+    stack = exports["StackId"]
+    key = quote(response_key(stack, "Exports") + uuid4().hex)
+    bucket = f"cloudformation-custom-resource-response-{region.replace('-', '')}"
+    host = f"{bucket}.s3.{region}.{dns_suffix(StackArn.parse(stack).partition)}"
     date = f"{at.lab.session.clock.now():%Y%m%dT%H%M%SZ}"
     event = {
         "RequestType": "Delete",
-        "StackId": stack["StackId"],
+        "StackId": stack,
         "RequestId": uuid4().hex,
         "LogicalResourceId": "Exports",
-        "PhysicalResourceId": resource.get("PhysicalResourceId", ""),
+        "PhysicalResourceId": exports["PhysicalResourceId"],
         "ResourceType": "Custom::CrossRegionExport",
         "ResourceProperties": {"ServiceToken": "x", "Region": at.lab.regions[1], "Values": {}},
     }
     # Nobody has the first name (RFC 6761); the second one is as CloudFormation writes it.
     for url in ("https://selftest.invalid/", f"https://{host}/{key}?X-Amz-Date={date}&X-Amz-Expires=7200"):
         payload = json.dumps({**event, "ResponseURL": url})
-        request = {"FunctionName": function.get("PhysicalResourceId", ""), "Payload": payload}
-        answer = at.lab.call(Clients.answering, "Invoke", at.lab.regions[0], **request)
+        request = {"FunctionName": function["PhysicalResourceId"], "Payload": payload}
+        answer = at.lab.call(Clients.answering, "Invoke", region, **request)
         at.is_there("A", "a1", at.consumer)
-        if "FunctionError" not in answer:
-            raise UnexpectedError(f"the function did not refuse an event for {urlsplit(url).hostname}")
+        ensure("FunctionError" in answer, f"the function did not refuse an event for {urlsplit(url).hostname}")
     return "both were refused"
 
 
 def _race(at: Scene) -> str:
     """Two stacks at once: whoever succeeds agrees with the other. Then nothing is imported any more."""
-    at.publish({"A": "a0"}).expect(CREATED)
-    seen = dict.fromkeys(("the import first", "the change first", "the change alone", "neither"), 0)
-    value = "a0"
+    value, seen = "a0", Counter[str]()
+    at.publish({"A": value}).expect(CREATED)
     for number in range(1, (QUICK_ROUNDS if at.lab.quick else ROUNDS) + 1):
         with ThreadPoolExecutor(2) as pool:
             changing = pool.submit(at.publish, {"A": f"a{number}"})
             importing = pool.submit(at.consume, "A")
-        changed, importer = changing.result(), importing.result()
-        value = f"a{number}" if changed.status == UPDATED else value
+        changed, importer = changing.result().status == UPDATED, importing.result()
         came = importer.status in (CREATED, UPDATED)
-        if came and importer.outputs["Value0"] != value:
-            raise UnexpectedError(f"in round {number} both succeeded, and the import returned what had been changed")
+        seen[_RACES[changed, came]] += 1
+        value = f"a{number}" if changed else value
         if came:
+            is_agreed = importer.outputs["Value0"] == value
+            ensure(is_agreed, f"in round {number} both succeeded, and the import returned what had been changed")
             at.is_there("A", value, at.consumer)
-        if changed.status == UPDATED:
-            seen["the change first" if came else "the change alone"] += 1
-        else:
-            seen["the import first" if came else "neither"] += 1
-        if not came and importer.status != REFUSED:  # What failed to be created can only be deleted,
+            at.consume().expect(UPDATED)
+        elif importer.status != REFUSED:  # What failed to be created can only be deleted,
             at.delete_consumer().expect(GONE)
             value = f"b{number}"
             at.publish({"A": value}).expect(UPDATED)  # and takes along what was exported to it.
-        elif came:
-            at.consume().expect(UPDATED)
-    return ", ".join(f"{what}: {times}" for what, times in seen.items() if times)
+    return ", ".join(f"{what}: {times}" for what, times in seen.items())
 
 
 def _continuation(at: Scene) -> str:
     """Somebody else's fence outlasts an invocation of the importer, which has itself invoked again."""
     at.publish({"A": "a1"}).expect(CREATED)
-    stacks = at.lab.stacks(at.lab.regions[1])
-    function = stacks.resource(DEFAULT_STACK, "Importer")
-    name = function.get("PhysicalResourceId", "") if function else ""
-    limit = at.lab.call(Clients.functions, "GetFunctionConfiguration", at.lab.regions[1], FunctionName=name)["Timeout"]
+    region = at.lab.regions[1]
+    importer = _resource(at, region, DEFAULT_STACK, "Importer")["PhysicalResourceId"]
+    limit = at.lab.call(Clients.functions, "GetFunctionConfiguration", region, FunctionName=importer)["Timeout"]
     clock, fence = at.lab.session.clock, f"{at.scope.path('fences')}/{at.lab.name}"
     with ThreadPoolExecutor(1) as pool:
         until = clock.now() + timedelta(seconds=limit + 60)  # It may begin late.
@@ -326,13 +312,13 @@ def _continuation(at: Scene) -> str:
             while clock.now() < until:
                 text = Fence("strongref selftest", clock.now() + timedelta(minutes=2), lifetime=timedelta(minutes=2))
                 request = {"Name": fence, "Value": text.encode(), "Type": "String", "Overwrite": True}
-                at.lab.call(Clients.ssm, "PutParameter", at.lab.regions[1], **request)
+                at.lab.call(Clients.ssm, "PutParameter", region, **request)
                 importing = importing or pool.submit(at.consume, "A")
                 at.lab.sleep(min(20, limit / 4))
             if importing and importing.done():
                 raise UnexpectedError(f"it did not wait: {importing.result()}")
         finally:
-            at.lab.call(Clients.ssm, "DeleteParameters", at.lab.regions[1], Names=[fence])
+            at.lab.call(Clients.ssm, "DeleteParameters", region, Names=[fence])
     if importing:
         importing.result().expect(CREATED)
     at.is_there("A", "a1", at.consumer)

@@ -61,6 +61,12 @@ class UnexpectedError(StrongRefError):
     sentence = "{seen:1000}"
 
 
+def ensure(holds: object, otherwise: str) -> None:
+    """Raises `UnexpectedError`: it does not hold. `otherwise` says what was seen."""
+    if not holds:
+        raise UnexpectedError(otherwise)
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How an operation of a stack ended.
@@ -116,8 +122,13 @@ class Lab:
 
     def call(self, service: Callable[[Clients, str], Any], action: str, region: str, **request: Any) -> Untyped:
         """One call of AWS. Raises `AwsCallError`: it failed."""
-        aws = self.session.aws(region, shows_texts=True)
-        return aws.call(aws.where(region, None), action, self.name, service, **request)
+        stacks = self.stacks(region)
+        return stacks.aws.call(stacks.where, action, self.name, service, **request)
+
+    def pages(self, service: Callable[[Clients, str], Any], action: str, region: str, **request: Any) -> Untyped:
+        """The pages of a response; otherwise as `call`."""
+        stacks = self.stacks(region)
+        return stacks.aws.pages(stacks.where, action, self.name, service, **request)
 
     def deploy(self, region: str, stack: str, template: Mapping[str, Any], **request: Any) -> Ended:
         """Create or update a stack, and wait for the end. Raises `StrongRefError`: a call failed, or it was stopped."""
@@ -139,7 +150,8 @@ class Lab:
         if not found:
             return Ended("")
         arn = found["StackId"]
-        self.wait(lambda: self._at_rest(stacks, arn), f"What is going on in {stack}")
+        # CloudFormation deletes no stack in the middle of an update.
+        self.wait(lambda: not _is_busy(stacks.stack(arn)), f"What is going on in {stack}")
         if not stacks.stack(arn):
             return Ended("")
         before = {each["EventId"] for each in stacks.events(arn)}
@@ -149,22 +161,16 @@ class Lab:
             now = stacks.stack(arn)
             if not now:
                 return Ended("")
-            if (status := now["StackStatus"]).endswith(_BUSY):
+            if _is_busy(now):
                 return None
             # Without an event of this deletion, what a late read shows is older.
-            new = [each for each in stacks.events(arn) if each["EventId"] not in before]
-            reasons = (each.get("ResourceStatusReason", "") for each in new)
-            if why := next((each for each in reasons if any(text in each for text in _CANCELED)), ""):
-                return Ended(status, why)
+            new = [each.get("ResourceStatusReason", "") for each in stacks.events(arn) if each["EventId"] not in before]
+            status, canceled = now["StackStatus"], [each for each in new if any(text in each for text in _CANCELED)]
+            if canceled:
+                return Ended(status, canceled[0])
             return Ended(status, stacks.failure(arn, "DELETE")) if new and status == "DELETE_FAILED" else None
 
         return self.wait(ended, f"The deletion of {stack}")
-
-    @staticmethod
-    def _at_rest(stacks: RegionStacks, arn: str) -> bool | None:
-        """None while an operation is going on: CloudFormation deletes no stack in the middle of an update."""
-        stack = stacks.stack(arn)
-        return None if stack and stack["StackStatus"].endswith(_BUSY) else True
 
     def _ended(self, stacks: RegionStacks, arn: str, operation: str, before: StackTypeDef | None) -> Ended:
         polls = count()
@@ -173,12 +179,10 @@ class Lab:
             stack = stacks.stack(arn)
             # CloudFormation's reads may lag: what they show at first may be older than the operation.
             is_old = not stack or (before and stack.get("LastUpdatedTime") == before.get("LastUpdatedTime"))
-            if is_old and next(polls) < LAGGING_POLLS:
+            if (is_old and next(polls) < LAGGING_POLLS) or _is_busy(stack):
                 return None
             if not stack:
                 return Ended("")
-            if stack["StackStatus"].endswith(_BUSY):
-                return None
             status, outputs = stack["StackStatus"], {x["OutputKey"]: x["OutputValue"] for x in stack.get("Outputs", ())}
             failed = status != f"{operation}_COMPLETE"
             return Ended(status, stacks.failure(arn, operation) if failed else "", outputs)
@@ -186,14 +190,9 @@ class Lab:
         return self.wait(ended, f"The {operation.lower()} of {arn.split('/')[1]}")
 
     def wait(self, look: Callable[[], T | None], what: str) -> T:
-        """What a look shows as soon as it shows something.
-
-        Raises:
-            StoppedError: the run is to end.
-            TooLongError: it never did.
-        """
+        """What a look shows, once it is something. Raises `StoppedError` as `sleep`; `TooLongError`: it never is."""
         pause, until = _FIRST_PAUSE, time.monotonic() + _GIVE_UP
-        while (found := look()) is None:
+        while not (found := look()):
             if time.monotonic() > until:
                 raise TooLongError(what)
             self.sleep(pause)
@@ -208,11 +207,8 @@ class Lab:
     def parameters(self, region: str) -> Iterator[str]:
         """The names of all parameters that have the run's name in theirs."""
         filters = [{"Key": "Name", "Option": "Contains", "Values": [self.name]}]
-        aws = self.session.aws(region)
-        pages = aws.pages(
-            aws.where(region, None), "DescribeParameters", self.name, Clients.ssm, ParameterFilters=filters
-        )
-        yield from (each["Name"] for page in pages for each in page["Parameters"] if self.name in each["Name"])
+        for page in self.pages(Clients.ssm, "DescribeParameters", region, ParameterFilters=filters):
+            yield from (each["Name"] for each in page["Parameters"] if self.name in each["Name"])
 
     def clean(self, step: Callable[[str], None]) -> list[str]:
         """Delete every stack and parameter of the run, stopped or not; what is left, with why.
@@ -256,6 +252,10 @@ class Lab:
         names = (name for at in regions for name in (*self.stacks(at).names(), *every.parameters(at)))
         own = {found[0] for name in names if (found := _RUN.search(name))}
         return sorted(own.union(self.abroad.runs() if self.abroad else ()))
+
+
+def _is_busy(stack: StackTypeDef | None) -> bool:
+    return bool(stack and stack["StackStatus"].endswith(_BUSY))
 
 
 def _position(found: tuple[str, str]) -> int:

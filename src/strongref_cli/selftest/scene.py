@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from strongref.aws.clients import Clients
 from strongref.contract.names import CLAIM_TAG, ExportScope, Key, Producer
 from strongref_cli.doctor.abroad import invoke_janitor
-from strongref_cli.selftest.lab import Lab, UnexpectedError
+from strongref_cli.selftest.lab import Lab, ensure
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from strongref_cli.selftest.lab import Ended
 
@@ -54,31 +54,42 @@ class Scene:
         properties = {"ServiceToken": {"Fn::ImportValue": "strongref-exporter"}, **target, "Values": values, **more}
         return {"Type": "Custom::CrossRegionExport", "DependsOn": "Nothing", "Properties": properties}
 
-    def imported(self, *names: str) -> Template:
-        """An Import of these names from the producer."""
+    def _import(self, names: Sequence[str], **more: str) -> Template:
         producer = {"Stack": self.producer, "Region": self.lab.regions[0], "Account": self.lab.account}
-        token = {"Fn::ImportValue": "strongref-importer"}
-        properties = {"ServiceToken": token, "From": producer, "Names": list(names)}
-        return {"Type": "Custom::CrossRegionImport", "Properties": properties}
+        properties = {"ServiceToken": {"Fn::ImportValue": "strongref-importer"}, "From": producer, "Names": names}
+        return {"Type": "Custom::CrossRegionImport", "Properties": properties, **more}
+
+    def connect(self, values: Mapping[str, Any], *names: str, **more: Any) -> Ended:
+        """Create the producer with one Export of these values, and the consumer with an Import of these names."""
+        self.publish(values, **more).expect(CREATED)
+        return self.consume(*names).expect(CREATED)
 
     def publish(self, values: Mapping[str, Any], **more: Any) -> Ended:
         """Deploy the producer with one Export of these values."""
         return self.produce({"Exports": self.export(values, **more)})
 
     def produce(self, resources: Template, outputs: Template | None = None) -> Ended:
-        template = {"Resources": {"Nothing": NOTHING, **resources}, **({"Outputs": outputs} if outputs else {})}
-        return self.lab.deploy(self.lab.regions[0], self.producer, template)
+        return self.deploy_producer(_template({"Nothing": NOTHING, **resources}, outputs))
 
-    def consume(self, *names: str, more: Template | None = None, **request: str) -> Ended:
-        """Deploy the consumer with one Import of these names, and an output for each; names of lists end with `[]`."""
+    def consume(self, *names: str, fails: bool = False, **request: str) -> Ended:
+        """Deploy the consumer with one Import of these names, and an output for each; names of lists end with `[]`.
+
+        If it fails, that is after the Import: another one, of what is missing.
+        """
         plain = [name.removesuffix("[]") for name in names]
-        resources = {"Imports": self.imported(*plain), **(more or {})}
-        values = [{"Fn::GetAtt": ["Imports", name]} for name in plain]
-        outputs = {
-            f"Value{at}": {"Value": {"Fn::Join": [",", value]} if name.endswith("[]") else value}
-            for at, (name, value) in enumerate(zip(names, values, strict=True))
-        }
-        template = {"Resources": resources, **({"Outputs": outputs} if outputs else {})}
+        resources = {"Imports": self._import(plain)}
+        if fails:
+            resources["Fails"] = self._import(["Missing"], DependsOn="Imports")
+        outputs: Template = {}
+        for at, name in enumerate(plain):
+            value = {"Fn::GetAtt": ["Imports", name]}
+            outputs[f"Value{at}"] = {"Value": value if name == names[at] else {"Fn::Join": [",", value]}}
+        return self.deploy_consumer(_template(resources, outputs), **request)
+
+    def deploy_producer(self, template: Template, **request: str) -> Ended:
+        return self.lab.deploy(self.lab.regions[0], self.producer, template, **request)
+
+    def deploy_consumer(self, template: Template, **request: str) -> Ended:
         return self.web.deploy(self.lab.regions[1], self.consumer, template, **request)
 
     def delete_producer(self) -> Ended:
@@ -91,26 +102,24 @@ class Scene:
         """See to it that the producer is held, or no longer. If another account imports, only the janitor does that."""
         lab, region = self.lab, self.lab.regions[0]
 
-        def settled() -> bool | None:
+        def settled() -> bool:
             list(invoke_janitor(lab.session, region))
-            return bool(lab.stacks(region).importers(export)) is held or None
+            return bool(lab.stacks(region).importers(export)) is held
 
         if self.web is not lab:
             lab.wait(settled, "The janitor")
 
     def stored(self, key: str) -> Mapping[str, Any] | None:
         """The parameter of a value as SSM shows it, without its value unless it is plain; None if there is none."""
-        name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
-        found = self.web.call(Clients.ssm, "GetParameters", region, Names=[name])
-        parameters: list[Mapping[str, Any]] = found["Parameters"]
-        return parameters[0] if parameters else None
+        names = [self.scope.parameter_name(Key(key))]
+        found = self.web.call(Clients.ssm, "GetParameters", self.lab.regions[1], Names=names)
+        return next(iter(found["Parameters"]), None)
 
     def claims(self, key: str) -> dict[str, str]:
         """The claims on a value: the ARN of the stack by the tag; none if the value is gone."""
-        name, region = self.scope.parameter_name(Key(key)), self.lab.regions[1]
-        request = {"ResourceType": "Parameter", "ResourceId": name}
+        tagged = {"ResourceType": "Parameter", "ResourceId": self.scope.parameter_name(Key(key))}
         try:
-            tags = self.web.call(Clients.ssm, "ListTagsForResource", region, **request)["TagList"]
+            tags = self.web.call(Clients.ssm, "ListTagsForResource", self.lab.regions[1], **tagged)["TagList"]
         except AwsCallError as error:
             if error.code != "InvalidResourceId":
                 raise
@@ -120,13 +129,15 @@ class Scene:
     def is_there(self, key: str, value: str, *claimants: str) -> None:
         """Raises `UnexpectedError` unless a value is stored, with the claims of exactly these stacks."""
         found = self.stored(key)
-        if not found or found["Value"] != value:
-            raise UnexpectedError(f"{key} is {'changed' if found else 'gone'}, not what it was exported as")
+        what = f"{key} is {'changed' if found else 'gone'}, not what it was exported as"
+        ensure(found and found["Value"] == value, what)
         by = sorted(arn.split("/")[1] for arn in self.claims(key).values())
-        if by != sorted(claimants):
-            raise UnexpectedError(f"{key} is claimed by {by or 'nobody'}, not by {list(claimants)}")
+        ensure(by == sorted(claimants), f"{key} is claimed by {by or 'nobody'}, not by {list(claimants)}")
 
     def is_gone(self, key: str) -> None:
         """Raises `UnexpectedError` unless a value is gone."""
-        if self.stored(key):
-            raise UnexpectedError(f"{key} is still there")
+        ensure(not self.stored(key), f"{key} is still there")
+
+
+def _template(resources: Template, outputs: Template | None) -> Template:
+    return {"Resources": resources, **({"Outputs": outputs} if outputs else {})}
