@@ -79,7 +79,7 @@ test: setup ## Every rule and command once, and the story of each capability in 
 unit deep: export STRONGREF_THOROUGH := 1
 
 unit: setup ## All tests without deployments, thoroughly|6 min
-	$(BIN)/pytest -m 'not (deep or e2e or largest or site)' -n 4 --maxschedchunk 1
+	$(BIN)/pytest -m 'not (deep or e2e or largest or site)' -n 3 --maxschedchunk 1
 
 e2e: setup ## All deployments with sam into a local emulator|7 min
 	$(BIN)/pytest -m 'e2e and not deep' -n 6 --dist worksteal tests/e2e
