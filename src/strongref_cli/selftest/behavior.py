@@ -38,31 +38,16 @@ GONE = ""
 MANY = 40
 ROUNDS, QUICK_ROUNDS = 10, 3
 NEED_MACRO = ("macro", "cdk")
-_RACES = {
-    (True, True): "the change first",
-    (True, False): "the change alone",
-    (False, True): "the import first",
-    (False, False): "neither",
-}
-"""By whether the change and the import succeeded."""
 
 
 class Check(NamedTuple):
-    """One promise.
+    """One promise."""
 
-    Attributes:
-        name: as for `--only`, and a part of the names of its stacks.
-        says: what must hold.
-        run: tries it; returns what was seen, or raises `UnexpectedError`.
-        quick: whether `--quick` has it.
-        abroad: whether it is tried with the consumer in another account as well.
-    """
-
-    name: str
-    says: str
-    run: Callable[[Scene], str]
-    quick: bool = True
-    abroad: bool = False
+    name: str  # as for `--only`, and a part of the names of its stacks
+    says: str  # what must hold
+    run: Callable[[Scene], str]  # tries it; returns what was seen, or raises `UnexpectedError`
+    quick: bool = True  # whether `--quick` has it
+    abroad: bool = False  # whether it is tried with the consumer in another account as well
 
 
 def _installation(at: Scene) -> str:
@@ -159,8 +144,8 @@ def _cleanup(at: Scene) -> str:
     at.is_there("A", "a1", at.consumer)
     at.is_there("B", "b1")
     at.delete_consumer().expect(GONE)
-    at.is_gone("A")
-    at.is_gone("B")
+    for key in ("A", "B"):
+        ensure(not at.stored(key), f"{key} is still there")
     return "all that was exported to it is gone"
 
 
@@ -284,7 +269,7 @@ def _race(at: Scene) -> str:
             importing = pool.submit(at.consume, "A")
         changed, importer = changing.result().status == UPDATED, importing.result()
         came = importer.status in (CREATED, UPDATED)
-        seen[_RACES[changed, came]] += 1
+        seen[f"{'changed' if changed else 'not changed'} and {'imported' if came else 'not imported'}"] += 1
         value = f"a{number}" if changed else value
         if came:
             is_agreed = importer.outputs["Value0"] == value
@@ -329,7 +314,7 @@ CHECKS = (
     Check("installation", "the installations are healthy, and alike in both regions", _installation),
     Check("import", "a stack imports what another one exports, and claims it", _import),
     Check(
-        "refusal", "a change of what is imported is refused, rolls back, and names the importer", _refusal, abroad=True
+        "refusal", "to change what is imported is refused, rolls back, and names the importer", _refusal, abroad=True
     ),
     Check("make-before-break", "an import of something else claims that first, then releases", _make_before_break),
     Check("hold", "an export is not removed together with its resource, nor its stack deleted", _hold, abroad=True),

@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from signal import SIGHUP, SIGTERM, default_int_handler, signal
@@ -44,16 +44,21 @@ _ALONE = ("rates",)
 """What takes so many calls that the others would wait."""
 _MINUTES, _QUICK_MINUTES = 25, 8
 
+
+def _actions(resource: str, names: str) -> tuple[list[str], str]:
+    """The actions of these names, of the service that a resource belongs to."""
+    service = resource.split(":")[2]
+    return [f"{service}:{name}" for name in names.split()], resource
+
+
 POLICY = {
-    "Stacks": (
-        ["cloudformation:CreateStack", "cloudformation:UpdateStack", "cloudformation:DeleteStack"],
-        f"arn:*:cloudformation:*:*:stack/{PREFIX}*",
-    ),
-    "Holds": (["cloudformation:DeleteStack"], f"arn:*:cloudformation:*:*:stack/strongref-hold-*{PREFIX}*"),
-    "Macro": (
-        ["cloudformation:CreateStack", "cloudformation:UpdateStack", "cloudformation:CreateChangeSet"],
-        "arn:*:cloudformation:*:*:transform/StrongRef",
-    ),
+    "Stacks": _actions(f"arn:*:cloudformation:*:*:stack/{PREFIX}*", "CreateStack UpdateStack DeleteStack"),
+    "Holds": _actions(f"arn:*:cloudformation:*:*:stack/strongref-hold-*{PREFIX}*", "DeleteStack"),
+    "Macro": _actions("arn:*:cloudformation:*:*:transform/StrongRef", "CreateStack UpdateStack CreateChangeSet"),
+    "Functions": _actions("arn:*:lambda:*:*:function:strongref-*", "InvokeFunction GetFunctionConfiguration"),
+    "OwnFunctions": _actions(f"arn:*:lambda:*:*:function:{PREFIX}*", "*Function* *Tag* GetRuntimeManagementConfig"),
+    "OwnRoles": _actions(f"arn:*:iam::*:role/{PREFIX}*", "*Role *RolePolicy ListRolePolicies ListAttachedRolePolicies"),
+    "Parameters": _actions(f"arn:*:ssm:*:*:parameter/*{PREFIX}*", "*Parameter* *Tags*Resource"),
     "Looks": (
         [
             *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
@@ -62,35 +67,8 @@ POLICY = {
         ],
         "*",
     ),
-    "Functions": (
-        ["lambda:InvokeFunction", "lambda:GetFunctionConfiguration"],
-        "arn:*:lambda:*:*:function:strongref-*",
-    ),
-    "OwnFunctions": (
-        [
-            *("lambda:CreateFunction", "lambda:DeleteFunction", "lambda:GetFunction", "lambda:TagResource"),
-            *("lambda:GetFunctionConfiguration", "lambda:GetFunctionCodeSigningConfig", "lambda:ListTags"),
-            *("lambda:GetFunctionRecursionConfig", "lambda:GetRuntimeManagementConfig"),
-        ],
-        f"arn:*:lambda:*:*:function:{PREFIX}*",
-    ),
-    "OwnRoles": (
-        [
-            *("iam:CreateRole", "iam:DeleteRole", "iam:GetRole", "iam:PassRole", "iam:PutRolePolicy"),
-            *("iam:DeleteRolePolicy", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies"),
-        ],
-        f"arn:*:iam::*:role/{PREFIX}*",
-    ),
-    "Parameters": (
-        [
-            *("ssm:GetParameters", "ssm:GetParametersByPath", "ssm:ListTagsForResource", "ssm:PutParameter"),
-            *("ssm:AddTagsToResource", "ssm:RemoveTagsFromResource", "ssm:DeleteParameter", "ssm:DeleteParameters"),
-        ],
-        f"arn:*:ssm:*:*:parameter/*{PREFIX}*",
-    ),
 }
-"""The least permissions, by statement: actions, and what they are for."""
-
+"""The least permissions, by statement: actions, and what they are for. Only a run's own things have wildcards."""
 
 _RESULTS = {True: "PASS", False: "FAIL", None: "UNKNOWN"}
 
@@ -172,17 +150,15 @@ def _check_installed(lab: Lab) -> str:
     for there in filter(None, (lab, lab.abroad)):
         for region in dict.fromkeys(lab.regions if there is lab else lab.regions[1:]):
             found = installed_in(there.session, region)
-            where, stack = f"{region} of account {there.account}", found.stack
+            has, stack = f"{region} of account {there.account} has", found.stack
+            if found.elsewhere and not stack:
+                raise UsageError(f"{has} it as {found.elsewhere}: the selftest needs {DEFAULT_STACK}")
             if not stack:
                 then = f"Run strongref install --region {region} there first"
-                has = f"it as {found.elsewhere}: the selftest needs {DEFAULT_STACK}" if found.elsewhere else "none"
-                raise UsageError(
-                    f"{where} has no stack {DEFAULT_STACK}. {then}" if has == "none" else f"{where} has {has}"
-                )
+                raise UsageError(f"{has} no stack {DEFAULT_STACK}. {then}")
             if stack.version != __version__:
-                raise UsageError(
-                    f"{where} has strongref {stack.version}, and the command is {__version__}. Upgrade the older"
-                )
+                then = f"and the command is {__version__}. Upgrade the older"
+                raise UsageError(f"{has} strongref {stack.version}, {then}")
             accounts = stack.parameters.get("ExportAccounts", "").split(",")
             if there.abroad and region == lab.regions[0] and there.abroad.account not in accounts:
                 lists = ",".join(filter(None, [*accounts, there.abroad.account]))
@@ -194,9 +170,8 @@ def _check_installed(lab: Lab) -> str:
 
 def _kinds(tried: Sequence[Check | Probe]) -> str:
     checks = sum(isinstance(each, Check) for each in tried)
-    return " and ".join(
-        count(number, what) for number, what in ((checks, "check"), (len(tried) - checks, "probe")) if number
-    )
+    numbers = {"check": checks, "probe": len(tried) - checks}
+    return " and ".join(count(number, what) for what, number in numbers.items() if number)
 
 
 def _plan(checks: Sequence[Check | Probe], lab: Lab, minutes: int) -> Result:
@@ -215,26 +190,23 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
     tried: dict[str, Tried] = {}
     with progress("Testing") as step:
 
-        def done(now: Tried) -> None:
-            tried[now.check.name] = now
+        def attempt(check: Check | Probe) -> None:
+            now = tried[check.name] = _try(check, lab)
             step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
             if not sys.stderr.isatty():
                 how = f"{'done' if now.passed else 'FAILED'} after {now.seconds:.0f} s"
-                tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}")
+                tell("note", f"{check.name}: {how}, {len(tried)} of {len(checks)}")
 
         try:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                try:
-                    beside = [each for each in checks if each.name not in _ALONE]
-                    for each in as_completed([pool.submit(_try, each, lab) for each in beside]):
-                        done(each.result())
+                try:  # The map cancels what has not begun.
+                    list(pool.map(attempt, (each for each in checks if each.name not in _ALONE)))
                 except BaseException:
                     lab.stop.set()
-                    pool.shutdown(wait=True, cancel_futures=True)
                     raise
             for check in checks:
                 if check.name in _ALONE:
-                    done(_try(check, lab))
+                    attempt(check)
         except BaseException:
             for text in _remove(lab, step):
                 tell("note", f"Not removed: {text}")
@@ -291,20 +263,22 @@ def _remove(lab: Lab, step: Callable[[str], None]) -> list[str]:
 
 
 def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
-    seen_of, behavior, beliefs = believed(tried), list[dict[str, Any]](), list[dict[str, Any]]()
-    for check, passed, seen, seconds, _ in tried:
-        if isinstance(check, Check):
-            told = {"check": check.name, "passed": passed, "seconds": round(seconds, 1), "seen": _anonymous(seen)}
-            behavior.append(told)
-    for belief, (holds, seen, setting) in seen_of.items():
-        beliefs.append({"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting})
+    seen_of, left = believed(tried), [_anonymous(each) for each in left]
+    behavior: list[dict[str, Any]] = [
+        {"check": check.name, "passed": passed, "seconds": round(seconds, 1), "seen": _anonymous(seen)}
+        for check, passed, seen, seconds, _ in tried
+        if isinstance(check, Check)
+    ]
+    beliefs: list[dict[str, Any]] = [
+        {"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting}
+        for belief, (holds, seen, setting) in seen_of.items()
+    ]
     wrong = [belief for belief, seen in seen_of.items() if seen.holds is False]
     notes = [f"{each.name} does not hold. strongref relies on it: {each.says}." for each in wrong]
-    left = [_anonymous(each) for each in left]
     notes += [f"Not removed: {each}" for each in left]
-    numbers = [f"{sum(bool(x['passed']) for x in each)} of" for each in (behavior, beliefs)]
+    passing, hold = (sum(each["passed"] is True for each in rows) for rows in (behavior, beliefs))
     checks, looks = count(len(behavior), "check"), count(len(beliefs), "belief")
-    notes.append(f"{numbers[0]} {checks} passed, {numbers[1]} {looks} hold.")
+    notes.append(f"{passing} of {checks} passed, {hold} of {looks} hold.")
     tables = [
         TextTable(columns, [(name, _RESULTS[passed], *map(str, rest)) for name, passed, *rest in rows])
         for columns, rows in (
@@ -313,8 +287,8 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
         )
         if rows
     ]
-    document = {"strongref": __version__, "regions": list(lab.regions), "behavior": behavior, "beliefs": beliefs}
-    return Result([*tables, TextTable(notes=notes)], {**document, "left": list(left)})
+    document = {"strongref": __version__, "regions": lab.regions, "behavior": behavior, "beliefs": beliefs}
+    return Result([*tables, TextTable(notes=notes)], {**document, "left": left})
 
 
 def _anonymous(text: str) -> str:

@@ -69,23 +69,16 @@ def ensure(holds: object, otherwise: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How an operation of a stack ended.
+    """How an operation of a stack ended."""
 
-    Attributes:
-        status: of the stack; empty if it is gone.
-        why: CloudFormation's own words, if it failed.
-        outputs: of the stack.
-    """
-
-    status: str
-    why: str = ""
+    status: str  # empty if the stack is gone
+    why: str = ""  # CloudFormation's own words, if it failed
     outputs: Mapping[str, str] = field(default_factory=dict)
 
     def expect(self, status: str, *words: str) -> Ended:
         """Itself, if it ended like this, with these words. Raises `UnexpectedError`: it did not."""
-        if self.status != status or not all(each in self.why for each in words):
-            wanted = f"{status or 'deleted'}{' with ' if words else ''}{' and '.join(map(repr, words))}"
-            raise UnexpectedError(f"{self}, not {wanted}")
+        wanted = f"{status or 'deleted'}{' with ' if words else ''}{' and '.join(map(repr, words))}"
+        ensure(self.status == status and all(each in self.why for each in words), f"{self}, not {wanted}")
         return self
 
     def __str__(self) -> str:
@@ -94,24 +87,15 @@ class Ended:
 
 @dataclass(frozen=True)
 class Lab:
-    """One run of the selftest.
-
-    Attributes:
-        name: of the run, as in `strongref-selftest-0a1b2c3d`.
-        regions: the producers' and the consumers'; they may be the same.
-        account: of the session's caller.
-        stop: set when everything is to end.
-        abroad: the same run in another account, where some checks have their consumers.
-        quick: whether checks are to be short.
-    """
+    """One run of the selftest."""
 
     session: ToolSession
-    name: str
-    regions: tuple[str, str]
-    account: str
-    stop: Event = field(default_factory=Event)
-    abroad: Lab | None = None
-    quick: bool = False
+    name: str  # as in `strongref-selftest-0a1b2c3d`
+    regions: tuple[str, str]  # the producers' and the consumers'; they may be the same
+    account: str  # of the session's caller
+    stop: Event = field(default_factory=Event)  # set when everything is to end
+    abroad: Lab | None = None  # the same run in another account, where some checks have their consumers
+    quick: bool = False  # whether checks are to be short
 
     def named(self, name: str) -> Lab:
         """Another run, in the same places."""

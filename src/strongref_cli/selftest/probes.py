@@ -19,7 +19,7 @@ from strongref.protocol.recreation import RECREATION_SECONDS
 from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref_cli.install.installed import read_lag
 from strongref_cli.selftest.beliefs import Seen
-from strongref_cli.selftest.lab import UnexpectedError
+from strongref_cli.selftest.lab import ensure
 from strongref_cli.selftest.requests import chain, redelivery, request
 from strongref_cli.selftest.scene import CREATED, Scene
 from strongref_toolkit.errors import AwsCallError
@@ -38,18 +38,11 @@ _TOO_LONG = "x" * 4097
 
 
 class Probe(NamedTuple):
-    """A look at some beliefs.
-
-    Attributes:
-        name: as for `--only`, and a part of the names of its stacks.
-        says: what it looks at.
-        run: returns what was seen, by the name of the belief.
-        quick: whether `--quick` has it.
-    """
+    """A look at some beliefs; otherwise as a `Check`."""
 
     name: str
-    says: str
-    run: Callable[[Scene], Mapping[str, Seen]]
+    says: str  # what it looks at
+    run: Callable[[Scene], Mapping[str, Seen]]  # returns what was seen, by the name of the belief
     quick: bool = True
 
 
@@ -168,9 +161,9 @@ def _reads(at: Scene) -> dict[str, Seen]:
     slowest: dict[str, float] = {}
     for region in dict.fromkeys(at.lab.regions):
         for number in range(ROUNDS):
-            for belief, lag in Reads(at.lab, region, f"/{at.lab.name}-{at.check}/{number}").measure().items():
+            for belief, lag in Reads(at.lab, region, f"{at.path}/{number}").measure().items():
                 slowest[belief] = max(lag, slowest.get(belief, 0.0))
-    once = Reads(at.lab, at.lab.regions[1], f"/{at.lab.name}-{at.check}/once")
+    once = Reads(at.lab, at.lab.regions[1], f"{at.path}/once")
     bound = read_lag(at.lab.session, at.lab.regions).seconds
     recreation = slowest.pop("recreation")
     found = {
@@ -190,8 +183,7 @@ def _holding(at: Scene) -> dict[str, Seen]:
     """A stack like those that hold an export: one parameter that imports it."""
     region, stacks = at.lab.regions[0], at.lab.stacks(at.lab.regions[0])
     at.produce({}, {"Hold": {"Value": at.producer, "Export": {"Name": at.producer}}}).expect(CREATED)
-    path = f"/{at.lab.name}-{at.check}"
-    value = {"Name": f"{path}/hold", "Type": "String", "Value": {"Fn::ImportValue": at.producer}}
+    value = {"Name": f"{at.path}/hold", "Type": "String", "Value": {"Fn::ImportValue": at.producer}}
     template = {"Resources": {"Hold": {"Type": HOLD_TYPE, "Properties": value}}}
     first: dict[str, float] = {}
 
@@ -211,7 +203,7 @@ def _holding(at: Scene) -> dict[str, Seen]:
         while not creating.done():
             look()
         creating.result().expect(CREATED)
-    lag = Reads(at.lab, region, path).until(look)
+    lag = Reads(at.lab, region, at.path).until(look)
     seconds = first["created"] - began
     lag = max(0.0, first["listed"] - first["created"]) if "listed" in first else lag
     bound = read_lag(at.lab.session, [region]).seconds
@@ -224,10 +216,9 @@ def _holding(at: Scene) -> dict[str, Seen]:
 
 def _tagging(at: Scene) -> dict[str, Seen]:
     region = at.lab.regions[1]
-    reads = Reads(at.lab, region, f"/{at.lab.name}-{at.check}")
+    reads, filters = Reads(at.lab, region, at.path), [{"Key": at.lab.name, "Values": [at.check]}]
     tag = {"Key": at.lab.name, "Value": at.check}
-    reads.call("PutParameter", Name=f"{reads.path}/value", Value="1", Type="String", Tags=[tag])
-    filters = [{"Key": at.lab.name, "Values": [at.check]}]
+    reads.call("PutParameter", Name=f"{at.path}/value", Value="1", Type="String", Tags=[tag])
 
     def shown() -> bool:
         return bool(at.lab.call(Clients.tagging, "GetResources", region, TagFilters=filters)["ResourceTagMappingList"])
@@ -237,33 +228,29 @@ def _tagging(at: Scene) -> dict[str, Seen]:
 
 
 def _rates(at: Scene) -> dict[str, Seen]:
-    client, path = at.lab.session.clients.ssm(at.lab.regions[1]), f"/{at.lab.name}-{at.check}"
-
-    def get(number: int) -> None:
-        client.get_parameters(Names=[f"{path}/{number}"])
-
-    def put(number: int) -> None:
-        client.put_parameter(Name=f"{path}/{number}", Value="1", Type="String")  # To overwrite one has its own limit.
-
-    seen, enough = [], True
-    for what, call, rate in (("reads", get, FIRST_RATES.reads), ("writes", put, FIRST_RATES.writes)):
-        served, refused = _served(at.lab, call, rate)
+    client, seen, enough = at.lab.session.clients.ssm(at.lab.regions[1]), [], True
+    calls: dict[str, Callable[[str], object]] = {
+        "reads": lambda name: client.get_parameters(Names=[name]),
+        "writes": lambda name: client.put_parameter(Name=name, Value="1", Type="String"),  # Overwrites have a limit.
+    }
+    for (what, call), rate in zip(calls.items(), (FIRST_RATES.reads, FIRST_RATES.writes), strict=True):
+        served, refused = _served(at, call, rate)
         enough = enough and (not refused or served >= rate / 2)  # Others in the account call it, too.
         seen.append(f"{served:.1f} {what} a second, {refused} refused")
     return {"rates": Seen(enough, "; ".join(seen))}
 
 
-def _served(lab: Lab, call: Callable[[int], object], rate: float) -> tuple[float, int]:
+def _served(at: Scene, call: Callable[[str], object], rate: float) -> tuple[float, int]:
     """The calls a second that are served, of twice so many, and how many are refused because they are too many."""
     began = time.monotonic()
 
     def attempt(number: int) -> bool:
-        lab.sleep(max(0.0, began + number / (2 * rate) - time.monotonic()))
+        at.lab.sleep(max(0.0, began + number / (2 * rate) - time.monotonic()))
         try:
-            call(number)
+            call(f"{at.path}/{number}")
         except ClientError as error:
-            if "Throttl" not in (code := error.response["Error"]["Code"]):
-                raise UnexpectedError(f"a call failed: {code}") from None
+            code = error.response["Error"]["Code"]
+            ensure("Throttl" in code, f"a call failed: {code}")
             return False
         except BotoCoreError:
             return False

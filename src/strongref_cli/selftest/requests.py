@@ -17,7 +17,7 @@ from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, res
 from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
 from strongref_cli.install.installed import installed_in, read_lag
 from strongref_cli.selftest.beliefs import Seen
-from strongref_cli.selftest.lab import Ended, UnexpectedError
+from strongref_cli.selftest.lab import Ended, ensure
 from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
 from strongref_toolkit.errors import AwsCallError
 
@@ -65,129 +65,103 @@ class Request(NamedTuple):
         found = requested_at(self.url)
         return found.timestamp() if found else 0.0
 
-    @property
-    def updated(self) -> float:
-        """What its resource's LastUpdatedTimestamp was at first."""
-        return self.looks[0].updated
 
-
-def _policy(allowed: Template) -> Template:
+def _policy(**allowed: Any) -> Template:
     return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **allowed}]}
 
 
-class Requests(NamedTuple):
-    """A stack whose resource `Seen` is the work of a function of the run's own."""
+def _deploy(at: Scene, generation: int, identity: str, *, fails: bool = False, **more: str) -> Ended:
+    """Deploy a resource `Seen`, which gets this physical ID: the work of a function of the run's own.
 
-    at: Scene
+    The template is in YAML, with scalars as people write them.
+    """
+    boundary = _installed(at).get("PermissionsBoundary")
+    code = Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")
+    actions = ["ssm:PutParameter", "cloudformation:DescribeStack*", "lambda:InvokeFunction"]
+    kinds = ("ssm:*:*:parameter/", "cloudformation:*:*:stack/", "lambda:*:*:function:")
+    whose = [f"arn:*:{each}{at.lab.name}-*" for each in kinds]
+    role = {
+        **({"PermissionsBoundary": boundary} if boundary else {}),
+        "AssumeRolePolicyDocument": _policy(Action="sts:AssumeRole", Principal={"Service": "lambda.amazonaws.com"}),
+        "Policies": [{"PolicyName": "look", "PolicyDocument": _policy(Action=actions, Resource=whose)}],
+    }
+    function: Template = {"Handler": "index.handler", "Runtime": "python3.13", "Code": {"ZipFile": code}}
+    function |= {"Role": {"Fn::GetAtt": ["Role", "Arn"]}, "Timeout": 60, "MemorySize": 1024}  # as strongref's own
+    own = {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}, "ServiceTimeout": 300, "Generation": str(generation)}
+    scalars = {"Seconds": WATCHED_SECONDS, "Whole": 3, "No": False, "List": ["a"], "Plain": "?"}
+    resources = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": role},
+        "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+        "Seen": {"Type": "Custom::Seen", "Properties": {**own, "Into": at.path, "Id": identity, **more, **scalars}},
+        "Uses": {"Type": "Custom::Uses", "Properties": {**own, "A": {"Fn::GetAtt": ["Seen", "A"]}}},
+    }
+    if fails:
+        properties = {**own, "Fails": "Create", "Into": f"{at.path}-fails"}
+        resources["Fails"] = {"Type": "Custom::Fails", "DependsOn": "Uses", "Properties": properties}
+    plain = json.dumps(resources).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
+    outputs = {"Exported": {"Value": "a", "Export": {"Name": at.producer}}}
+    return at.deploy_producer({}, TemplateBody=f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n")
 
-    @property
-    def path(self) -> str:
-        return f"/{self.at.lab.name}-{self.at.check}"
 
-    def deploy(self, generation: int, identity: str, *, fails: bool = False, **more: str) -> Ended:
-        """Deploy the resource, which gets this physical ID, in a template in YAML with scalars as people write them."""
-        own = [f"ssm:${{AWS::Region}}:${{AWS::AccountId}}:parameter/{self.at.lab.name}-*"]
-        own += [f"cloudformation:${{AWS::Region}}:${{AWS::AccountId}}:stack/{self.at.lab.name}-*"]
-        own += [f"lambda:${{AWS::Region}}:${{AWS::AccountId}}:function:{self.at.lab.name}-*"]
-        actions = ["ssm:PutParameter", "cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"]
-        actions += ["lambda:InvokeFunction"]
-        resources = [{"Fn::Sub": f"arn:${{AWS::Partition}}:{each}"} for each in own]
-        assumes = {"Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
-        boundary = _installed(self.at).get("PermissionsBoundary")
-        role = {
-            **({"PermissionsBoundary": boundary} if boundary else {}),
-            "AssumeRolePolicyDocument": _policy(assumes),
-            "Policies": [{"PolicyName": "look", "PolicyDocument": _policy({"Action": actions, "Resource": resources})}],
-        }
-        function = {
-            "Handler": "index.handler",
-            "Runtime": "python3.13",
-            "Timeout": 60,
-            "MemorySize": 1024,  # as strongref's own, which are as fast
-            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-            "Code": {"ZipFile": Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")},
-        }
-        token: Template = {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}, "ServiceTimeout": 300}
-        seen: Template = {**token, "Into": self.path, "Id": identity, "Generation": str(generation), **more}
-        seen |= {"Seconds": WATCHED_SECONDS, "Whole": 3, "No": False, "List": ["a"], "Plain": "?"}
-        uses = {**token, "Generation": str(generation), "A": {"Fn::GetAtt": ["Seen", "A"]}}
-        template: Template = {
-            "Role": {"Type": "AWS::IAM::Role", "Properties": role},
-            "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
-            "Seen": {"Type": "Custom::Seen", "Properties": seen},
-            "Uses": {"Type": "Custom::Uses", "Properties": uses},
-        }
-        if fails:
-            template["Fails"] = {
-                "Type": "Custom::Fails",
-                "DependsOn": "Uses",
-                "Properties": {**token, "Fails": "Create", "Into": f"{self.path}-fails"},
-            }
-        plain = json.dumps(template).replace('"Plain": "?"', '"Octal": 0123, "Fraction": 1.50, "Yes": yes')
-        outputs = {"Exported": {"Value": "a", "Export": {"Name": self.at.producer}}}
-        body = f"Resources: {plain}\nOutputs: {json.dumps(outputs)}\n"
-        return self.at.lab.deploy(self.at.lab.regions[0], self.at.producer, {}, TemplateBody=body)
+def _seen(at: Scene, of: str = "") -> list[Request]:
+    """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created.
 
-    def all(self, of: str = "") -> list[Request]:
-        """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created.
+    Raises:
+        UnexpectedError: the function saw none.
+    """
+    at.lab.sleep(read_lag(at.lab.session, at.lab.regions).after_writing)
+    pages = at.lab.pages(Clients.ssm, "GetParametersByPath", at.lab.regions[0], Path=at.path + of)
+    texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
+    ensure(texts, "the function of the run's own stored nothing")
+    return sorted(map(Request.parse, texts), key=lambda each: each.came)
 
-        Raises:
-            UnexpectedError: the function saw none.
-        """
-        self.at.lab.sleep(read_lag(self.at.lab.session, self.at.lab.regions).after_writing)
-        aws = self.at.lab.session.aws(self.at.lab.regions[0])
-        where = aws.where(self.at.lab.regions[0], None)
-        pages = aws.pages(where, "GetParametersByPath", self.path, Clients.ssm, Path=self.path + of)
-        texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
-        if not texts:
-            raise UnexpectedError("the function of the run's own stored nothing")
-        return sorted(map(Request.parse, texts), key=lambda each: each.came)
 
-    def import_during_deletion(self) -> Seen:
-        """Whether an import of the stack's export fails that begins and ends while the stack is being deleted."""
-        lab, region, leaving = self.at.lab, self.at.lab.regions[0], {"StackStatus": "DELETE_IN_PROGRESS"}
-        stacks = lab.stacks(region)
-        stacks.delete(self.at.producer)
-        lab.wait(lambda: leaving.items() <= (stacks.stack(self.at.producer) or leaving).items() or None, "The deletion")
-        outputs = {"Imported": {"Value": {"Fn::ImportValue": self.at.producer}}}
-        try:
-            ended = lab.deploy(region, self.at.consumer, {"Resources": {"Nothing": NOTHING}, "Outputs": outputs})
-            found = stacks.find(self.at.consumer)
-            ended = Ended(ended.status, ended.why or (found.reason if found else ""))
-        except AwsCallError as error:
-            ended = Ended("", str(error))
-        was_leaving = stacks.stack(self.at.producer) is not None
-        lab.delete(region, self.at.consumer).expect("")
-        self.at.delete_producer().expect("")
-        if ended.status == CREATED:
-            return Seen(False, str(ended))
-        return Seen(True if was_leaving else None, str(ended) if was_leaving else "the deletion was over first")
+def _import_during_deletion(at: Scene) -> Seen:
+    """Whether an import of the stack's export fails that begins and ends while the stack is being deleted."""
+    lab, region, leaving = at.lab, at.lab.regions[0], {"StackStatus": "DELETE_IN_PROGRESS"}
+    stacks = lab.stacks(region)
+    stacks.delete(at.producer)
+    lab.wait(lambda: leaving.items() <= (stacks.stack(at.producer) or leaving).items(), "The deletion")
+    outputs = {"Imported": {"Value": {"Fn::ImportValue": at.producer}}}
+    try:
+        ended = lab.deploy(region, at.consumer, {"Resources": {"Nothing": NOTHING}, "Outputs": outputs})
+        found = stacks.find(at.consumer)
+        ended = Ended(ended.status, ended.why or (found.reason if found else ""))
+    except AwsCallError as error:
+        ended = Ended("", str(error))
+    was_leaving = stacks.stack(at.producer) is not None
+    lab.delete(region, at.consumer).expect("")
+    at.delete_producer().expect("")
+    if ended.status == CREATED:
+        return Seen(False, str(ended))
+    return Seen(True if was_leaving else None, str(ended) if was_leaving else "the deletion was over first")
 
 
 def request(at: Scene) -> dict[str, Seen]:
-    asked = Requests(at)
-    asked.deploy(1, "first", Fails="Delete").expect(CREATED)
-    leaked = asked.deploy(2, "second")
-    asked.deploy(3, "third", fails=True)
-    lacking = asked.deploy(4, "second", fails=True, Lacks="true")
-    leaving = asked.import_during_deletion()
-    found, failing = asked.all(), [each.kind for each in asked.all("-fails")]
+    _deploy(at, 1, "first", Fails="Delete").expect(CREATED)
+    leaked = _deploy(at, 2, "second")
+    _deploy(at, 3, "third", fails=True)
+    lacking = _deploy(at, 4, "second", fails=True, Lacks="true")
+    leaving = _import_during_deletion(at)
+    found, failing = _seen(at), [each.kind for each in _seen(at, "-fails")]
     updates = [each for each in found if each.kind == "Update"]
-    failed = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
-    if found[0].kind != "Create" or failed + 1 >= len(updates):
-        raise UnexpectedError(f"the requests were {', '.join(each.kind for each in found)}")
+    update = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
+    is_complete = found[0].kind == "Create" and update + 1 < len(updates)
+    ensure(is_complete, f"the requests were {', '.join(each.kind for each in found)}")
+    failed, rollback = updates[update : update + 2]
+    statuses = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in (found[0], failed, rollback, found[-1])]
+    hosts = ResponseHosts.from_environment({**os.environ, VARIABLE: _installed(at).get("ResponseHosts", "")})
+    former = rollback.properties["Generation"]
     return {
         "in-progress": in_progress(found, LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds),
-        "set-before-signed": _dates([each.updated // 1 - each.signed for each in found if each.signed]),
-        "rollback-is-later": _dates([updates[failed].signed - updates[failed + 1].updated]),
-        **response_urls(found, _hosts(at), at.lab.regions[0]),
+        "set-before-signed": _dates([each.looks[0].updated // 1 - each.signed for each in found if each.signed]),
+        "rollback-is-later": _dates([failed.signed - rollback.looks[0].updated]),
+        **response_urls(found, hosts, at.lab.regions[0]),
         **_scalars(found[0].properties),
         **_cleanups(found),
         "failed-create": Seen(failing == ["Create", "Delete"] * 2, ", ".join(failing)),
-        "stack-status": _statuses([found[0], updates[failed], updates[failed + 1], found[-1]]),
-        "rollback-request": Seen(
-            updates[failed + 1].properties["Generation"] == "2", f"with {updates[failed + 1].properties['Generation']}"
-        ),
+        "stack-status": Seen(statuses == ["CREATE", "UPDATE", "UPDATE_ROLLBACK", "DELETE"], ", ".join(statuses)),
+        "rollback-request": Seen(former == "2", f"with {former}"),
         "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),
         "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
         "export-leaving": leaving,
@@ -212,21 +186,10 @@ def _dates(ahead: list[float]) -> Seen:
     return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
 
 
-def _statuses(requests: list[Request]) -> Seen:
-    """What a stack's status is during a creation, an update, its rollback and the deletion."""
-    found = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in requests]
-    return Seen(found == ["CREATE", "UPDATE", "UPDATE_ROLLBACK", "DELETE"], ", ".join(found))
-
-
 def _installed(at: Scene) -> Mapping[str, str]:
     """The parameters of the installation."""
     stack = installed_in(at.lab.session, at.lab.regions[0]).stack
     return stack.parameters if stack else {}
-
-
-def _hosts(at: Scene) -> ResponseHosts:
-    """Those of the installation."""
-    return ResponseHosts.from_environment({**os.environ, VARIABLE: _installed(at).get("ResponseHosts", "")})
 
 
 def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) -> dict[str, Seen]:
@@ -288,9 +251,8 @@ def _cleanups(requests: list[Request]) -> dict[str, Seen]:
 
 def chain(at: Scene) -> dict[str, Seen]:
     """The function invokes itself as often as one of strongref's may."""
-    asked = Requests(at)
-    ended = asked.deploy(1, "first", Chain=str(MAX_INVOCATIONS - 1), ServiceTimeout=str(CHAIN_SECONDS))
-    (left,) = at.lab.call(Clients.ssm, "GetParameters", at.lab.regions[0], Names=[f"{asked.path}/left"])["Parameters"]
+    ended = _deploy(at, 1, "first", Chain=str(MAX_INVOCATIONS - 1), ServiceTimeout=str(CHAIN_SECONDS))
+    (left,) = at.lab.call(Clients.ssm, "GetParameters", at.lab.regions[0], Names=[f"{at.path}/left"])["Parameters"]
     times = MAX_INVOCATIONS - int(left["Value"])
     return {
         "self-invocation": Seen(times > 1, str(ended) if times == 1 else "it did"),
@@ -300,8 +262,8 @@ def chain(at: Scene) -> dict[str, Seen]:
 
 def redelivery(at: Scene) -> dict[str, Seen]:
     """The function fails an event once; all that it stores is the second delivery."""
-    Requests(at).deploy(1, "first", Late="true").expect(CREATED)
-    event = Requests(at).all()[0]
+    _deploy(at, 1, "first", Late="true").expect(CREATED)
+    event = _seen(at)[0]
     late = event.came - event.signed
     holds = LATE_DELIVERY.total_seconds() <= late <= MAY_RAISE.total_seconds()
     return {"redelivery": Seen(holds, f"after {late:.0f} s")}

@@ -25,15 +25,16 @@ NOTHING = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
 
 @dataclass(frozen=True)
 class Scene:
-    """A check's stacks `<run>-<check>-network` and `<run>-<check>-web`, each in its region.
-
-    Attributes:
-        web: the lab of the consumer, in another account or the same.
-    """
+    """A check's stacks `<run>-<check>-network` and `<run>-<check>-web`, each in its region."""
 
     lab: Lab
     check: str
-    web: Lab
+    web: Lab  # the consumer's, in another account or the same
+
+    @property
+    def path(self) -> str:
+        """What the names of its own parameters begin with."""
+        return f"/{self.lab.name}-{self.check}"
 
     @property
     def producer(self) -> str:
@@ -133,10 +134,6 @@ class Scene:
         ensure(found and found["Value"] == value, what)
         by = sorted(arn.split("/")[1] for arn in self.claims(key).values())
         ensure(by == sorted(claimants), f"{key} is claimed by {by or 'nobody'}, not by {list(claimants)}")
-
-    def is_gone(self, key: str) -> None:
-        """Raises `UnexpectedError` unless a value is gone."""
-        ensure(not self.stored(key), f"{key} is still there")
 
 
 def _template(resources: Template, outputs: Template | None) -> Template:
