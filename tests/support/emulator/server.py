@@ -40,7 +40,6 @@ from tests.support.emulator import (  # noqa: E402
     conditions,
     custom_resources,
     exports,
-    forks,
     iam,
     late,
     layers,
@@ -140,7 +139,6 @@ def _is_held() -> bool:
 
 def _end_functions() -> None:
     """End the functions and wait for them, so that their CPU time counts as this process's. Needs /proc."""
-    forks.end()
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     for child in map(int, chain(*children)):
         with suppress(ProcessLookupError, ChildProcessError):  # The thread that started it has waited for it.
@@ -172,7 +170,6 @@ def main(port: int) -> None:
         naming,
         attributes,
         layers,
-        forks,
     ):
         part.install()
     hypercorn_compat.install()
