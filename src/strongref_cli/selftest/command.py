@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
 from signal import SIGHUP, SIGTERM, default_int_handler, signal
@@ -22,7 +22,7 @@ from strongref_cli.install.installed import installed_in
 from strongref_cli.install.plan import DEFAULT_STACK
 from strongref_cli.selftest.behavior import ABROAD, CHECKS, NEED_MACRO, Check
 from strongref_cli.selftest.beliefs import BELIEFS, Belief, Seen
-from strongref_cli.selftest.lab import PREFIX, Lab, TooLongError, UnexpectedError, is_run
+from strongref_cli.selftest.lab import PREFIX, RUN, Lab, TooLongError, UnexpectedError
 from strongref_cli.selftest.probes import PROBES, Probe
 from strongref_cli.selftest.scene import Scene
 from strongref_cli.terminal import FAILED
@@ -47,10 +47,10 @@ _MINUTES, _QUICK_MINUTES = 25, 8
 
 def _actions(resource: str, names: str) -> tuple[list[str], str]:
     """The actions of these names, of the service that a resource belongs to."""
-    service = resource.split(":")[2]
-    return [f"{service}:{name}" for name in names.split()], resource
+    return [f"{resource.split(':')[2]}:{name}" for name in names.split()], resource
 
 
+_LOOKS = "DescribeStacks DescribeStackEvents DescribeStackResource ListStacks ListExports ListImports GetTemplate"
 POLICY = {
     "Stacks": _actions(f"arn:*:cloudformation:*:*:stack/{PREFIX}*", "CreateStack UpdateStack DeleteStack"),
     "Holds": _actions(f"arn:*:cloudformation:*:*:stack/strongref-hold-*{PREFIX}*", "DeleteStack"),
@@ -59,18 +59,12 @@ POLICY = {
     "OwnFunctions": _actions(f"arn:*:lambda:*:*:function:{PREFIX}*", "*Function* *Tag* GetRuntimeManagementConfig"),
     "OwnRoles": _actions(f"arn:*:iam::*:role/{PREFIX}*", "*Role *RolePolicy ListRolePolicies ListAttachedRolePolicies"),
     "Parameters": _actions(f"arn:*:ssm:*:*:parameter/*{PREFIX}*", "*Parameter* *Tags*Resource"),
-    "Looks": (
-        [
-            *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
-            *("cloudformation:DescribeStackResource", "cloudformation:ListStacks", "cloudformation:ListExports"),
-            *("cloudformation:ListImports", "cloudformation:GetTemplate", "ssm:DescribeParameters", "tag:GetResources"),
-        ],
-        "*",
-    ),
+    "Looks": ([*(f"cloudformation:{x}" for x in _LOOKS.split()), "ssm:DescribeParameters", "tag:GetResources"], "*"),
 }
-"""The least permissions, by statement: actions, and what they are for. Only a run's own things have wildcards."""
+"""The least permissions, by statement: actions, and what for. Actions have wildcards only for what is a run's own."""
 
 _RESULTS = {True: "PASS", False: "FAIL", None: "UNKNOWN"}
+_OF_CHECKS, _OF_BELIEFS = ("CHECK", "RESULT", "SECONDS", "SEEN"), ("BELIEF", "RESULT", "SEEN", "SETTING")
 
 
 class Tried(NamedTuple):
@@ -104,7 +98,7 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
         tell("note", f"Not tried: {some(NEED_MACRO, 5)}. {without} is installed with Macro=false.")
         checks = [each for each in checks if each.name not in NEED_MACRO]
     minutes = _QUICK_MINUTES if args.quick else _MINUTES
-    ask_about(_plan(checks, lab, minutes), args, f"Run {_kinds(checks)}?")
+    ask_about(_plan(checks, lab, minutes), args, f"Run {'it' if len(checks) == 1 else f'all {len(checks)}'}?")
     for each in (SIGTERM, SIGHUP):  # What ends a pipeline's job, or whose terminal is closed, is as ctrl-C.
         signal(each, default_int_handler)
     late = Timer(60 * minutes, lab.stop.set)
@@ -141,11 +135,7 @@ def _chosen(only: Sequence[str], *, quick: bool, abroad: bool) -> list[Check | P
 
 
 def _check_installed(lab: Lab) -> str:
-    """The first region that is installed without the macro, if there is one.
-
-    Raises:
-        UsageError: a region's installation is missing, or has another version, or does not export there.
-    """
+    """The first region that is installed without the macro, if any. Raises `UsageError`: one cannot be tested."""
     without = ""
     for there in filter(None, (lab, lab.abroad)):
         for region in dict.fromkeys(lab.regions if there is lab else lab.regions[1:]):
@@ -154,8 +144,7 @@ def _check_installed(lab: Lab) -> str:
             if found.elsewhere and not stack:
                 raise UsageError(f"{has} it as {found.elsewhere}: the selftest needs {DEFAULT_STACK}")
             if not stack:
-                then = f"Run strongref install --region {region} there first"
-                raise UsageError(f"{has} no stack {DEFAULT_STACK}. {then}")
+                raise UsageError(f"{has} no stack {DEFAULT_STACK}. Run strongref install --region {region} there first")
             if stack.version != __version__:
                 then = f"and the command is {__version__}. Upgrade the older"
                 raise UsageError(f"{has} strongref {stack.version}, {then}")
@@ -166,12 +155,6 @@ def _check_installed(lab: Lab) -> str:
                 raise UsageError(f"{region} does not export to account {there.abroad.account}. {then}")
             without = without or (region if stack.parameters.get("Macro") == "false" else "")
     return without
-
-
-def _kinds(tried: Sequence[Check | Probe]) -> str:
-    checks = sum(isinstance(each, Check) for each in tried)
-    numbers = {"check": checks, "probe": len(tried) - checks}
-    return " and ".join(count(number, what) for what, number in numbers.items() if number)
 
 
 def _plan(checks: Sequence[Check | Probe], lab: Lab, minutes: int) -> Result:
@@ -190,23 +173,25 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
     tried: dict[str, Tried] = {}
     with progress("Testing") as step:
 
-        def attempt(check: Check | Probe) -> None:
-            now = tried[check.name] = _try(check, lab)
+        def done(now: Tried) -> None:
+            tried[now.check.name] = now
             step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
             if not sys.stderr.isatty():
                 how = f"{'done' if now.passed else 'FAILED'} after {now.seconds:.0f} s"
-                tell("note", f"{check.name}: {how}, {len(tried)} of {len(checks)}")
+                tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}")
 
         try:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                try:  # The map cancels what has not begun.
-                    list(pool.map(attempt, (each for each in checks if each.name not in _ALONE)))
+                try:
+                    for each in as_completed([pool.submit(_try, x, lab) for x in checks if x.name not in _ALONE]):
+                        done(each.result())
                 except BaseException:
                     lab.stop.set()
+                    pool.shutdown(wait=True, cancel_futures=True)
                     raise
             for check in checks:
                 if check.name in _ALONE:
-                    attempt(check)
+                    done(_try(check, lab))
         except BaseException:
             for text in _remove(lab, step):
                 tell("note", f"Not removed: {text}")
@@ -280,11 +265,8 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
     checks, looks = count(len(behavior), "check"), count(len(beliefs), "belief")
     notes.append(f"{passing} of {checks} passed, {hold} of {looks} hold.")
     tables = [
-        TextTable(columns, [(name, _RESULTS[passed], *map(str, rest)) for name, passed, *rest in rows])
-        for columns, rows in (
-            (("CHECK", "RESULT", "SECONDS", "SEEN"), [each.values() for each in behavior]),
-            (("BELIEF", "RESULT", "SEEN", "SETTING"), [each.values() for each in beliefs]),
-        )
+        TextTable(columns, [(name, _RESULTS[held], *map(str, rest)) for name, held, *rest in map(dict.values, rows)])
+        for rows, columns in ((behavior, _OF_CHECKS), (beliefs, _OF_BELIEFS))
         if rows
     ]
     document = {"strongref": __version__, "regions": lab.regions, "behavior": behavior, "beliefs": beliefs}
@@ -299,16 +281,16 @@ def _anonymous(text: str) -> str:
 
 def _clean(args: argparse.Namespace, session: ToolSession, regions: Sequence[str]) -> int:
     """Remove what runs have left that did not end."""
-    if args.clean and not is_run(args.clean):
+    if args.clean and not RUN.fullmatch(args.clean):
         raise UsageError(f"--clean must be the name of a run, as in {PREFIX}0a1b2c3d, got {args.clean!r}")
     here = _lab(session, PREFIX, regions, args.account_role)
     names = [args.clean] if args.clean else here.runs()
-    if not names:
-        show(Result([TextTable(notes=["There is nothing to remove."])], {"removed": [], "left": []}), args)
-        return 0
-    ask(f"Remove the stacks and parameters of {some(names, 5)}? If a run is still going on, it fails.", yes=args.yes)
+    question = f"Remove the stacks and parameters of {some(names, 5)}? If a run is still going on, it fails."
+    ask(question, yes=args.yes or not names)
     with progress("Removing") as step:
-        left = [each for name in names for each in here.named(name).clean(step)]
-    notes = [f"Removed {each}." for each in names] if not left else [f"Not removed: {each}" for each in left]
+        runs = [replace(here, name=each, abroad=here.abroad and replace(here.abroad, name=each)) for each in names]
+        left = [each for run in runs for each in run.clean(step)]
+    notes = [f"Not removed: {each}" for each in left] or [f"Removed {each}." for each in names]
+    notes = notes or ["There is nothing to remove."]
     show(Result([TextTable(notes=notes)], {"removed": names, "left": left}), args)
     return FAILED if left else 0

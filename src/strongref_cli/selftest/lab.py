@@ -31,8 +31,7 @@ T = TypeVar("T")
 PREFIX = "strongref-selftest-"
 """What the name of every run begins with; then eight hexadecimal digits."""
 
-_RUN = re.compile(rf"{PREFIX}[0-9a-f]{{8}}")
-is_run = _RUN.fullmatch
+RUN = re.compile(rf"{PREFIX}[0-9a-f]{{8}}")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 3.0
 """Seconds between two looks at a stack."""
@@ -97,10 +96,6 @@ class Lab:
     abroad: Lab | None = None  # the same run in another account, where some checks have their consumers
     quick: bool = False  # whether checks are to be short
 
-    def named(self, name: str) -> Lab:
-        """Another run, in the same places."""
-        return replace(self, name=name, abroad=self.abroad and replace(self.abroad, name=name))
-
     def stacks(self, region: str) -> RegionStacks:
         return RegionStacks.of(self.session, region)
 
@@ -121,7 +116,8 @@ class Lab:
         stacks = self.stacks(region)
         before = stacks.stack(stack)
         action = "Update" if before else "Create"
-        body = json.dumps(template, separators=(",", ":"))
+        sections = {name: section for name, section in template.items() if section}  # Some must not be empty.
+        body = json.dumps(sections, separators=(",", ":"))
         given = {"StackName": stack, "TemplateBody": body, "Capabilities": _CAPABILITIES, **request}
         given["ClientRequestToken"] = uuid4().hex  # A response that is lost is asked for again.
         arn = self.call(Clients.cloudformation, f"{action}Stack", region, **given)["StackId"]
@@ -195,11 +191,7 @@ class Lab:
             yield from (each["Name"] for each in page["Parameters"] if self.name in each["Name"])
 
     def clean(self, step: Callable[[str], None]) -> list[str]:
-        """Delete every stack and parameter of the run, stopped or not; what is left, with why.
-
-        Raises:
-            AwsCallError: what there is cannot be listed, or parameters cannot be deleted.
-        """
+        """Delete every stack and parameter of the run, stopped or not; what is left, with why. Raises as `call`."""
         calm, regions = replace(self, stop=Event()), dict.fromkeys(self.regions)
         before = self.abroad.clean(step) if self.abroad else []
         left: dict[str, str] = {}
@@ -207,18 +199,14 @@ class Lab:
         def remove(region: str, stack: str) -> None:
             step(f"deleting {stack}")
             try:
-                ended = calm.delete(region, stack)
-                why = str(ended) if ended.status else ""
+                calm.delete(region, stack).expect("")
             except StrongRefError as error:
-                why = str(error)
-            if why:
-                left[f"stack {stack} in {region}"] = why
+                left[f"stack {stack} in {region}"] = str(error)
 
         for _ in range(_ROUNDS):
             left.clear()
-            found = [(region, stack) for region in regions for stack in calm.stacks(region).names()]
-            found = sorted((each for each in found if self.name in each[1]), key=_position)
-            for _, group in groupby(found, _position):
+            found = [(at, stack) for at in regions for stack in calm.stacks(at).names() if self.name in stack]
+            for _, group in groupby(sorted(found, key=_position), _position):
                 with ThreadPoolExecutor(_DELETED_AT_ONCE) as pool:
                     list(pool.map(lambda each: remove(*each), group))
             if not found:
@@ -234,7 +222,7 @@ class Lab:
         """The names of all runs that have something in a region. Raises `AwsCallError`: it cannot be listed."""
         every, regions = replace(self, name=PREFIX), dict.fromkeys(self.regions)
         names = (name for at in regions for name in (*self.stacks(at).names(), *every.parameters(at)))
-        own = {found[0] for name in names if (found := _RUN.search(name))}
+        own = {found[0] for name in names if (found := RUN.search(name))}
         return sorted(own.union(self.abroad.runs() if self.abroad else ()))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -35,7 +36,9 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
         _client("lambda").invoke(FunctionName=context.function_name, InvocationType="Event", Payload=later)
         return
     if asked.get("Late") == "true":
-        _fail_once(ssm, f"{asked['Into']}/first")
+        with suppress(ssm.exceptions.ParameterAlreadyExists):  # It has failed before.
+            ssm.put_parameter(Name=f"{asked['Into']}/first", Value="came", Type="String")
+            raise RuntimeError("Deliver it again")
     looks: list[list[Any]] = []
     watched = float(asked.get("Seconds", 0)) / _SHARES[event["RequestType"]]
     while not looks or time.time() < came + watched:
@@ -52,14 +55,6 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
         ssm.put_parameter(Name=name, Value=json.dumps(seen), Type="String", Overwrite=True)
     body = json.dumps(_response(event, asked, looks[0][1])).encode()
     urlopen(Request(event["ResponseURL"], body, {"Content-Type": ""}, method="PUT"))  # noqa: S310 (as it was sent)
-
-
-def _fail_once(ssm: Any, name: str) -> None:  # noqa: ANN401 (a client)
-    try:
-        ssm.put_parameter(Name=name, Value="came", Type="String")
-    except ssm.exceptions.ParameterAlreadyExists:
-        return
-    raise RuntimeError("Deliver it again")
 
 
 def _look(event: Event, came: float) -> list[Any]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ROUNDS = 5
 BURST_SECONDS = 4.0
 GIVE_UP_SECONDS = 60.0
+_EXISTS = "ParameterAlreadyExists"
 _TOO_LONG = "x" * 4097
 """A value for which a parameter of the standard tier has no room."""
 
@@ -67,7 +68,8 @@ class Reads(NamedTuple):
         found["lag-untag-list"] = self.until(lambda: not self._tags(tagged))
         self.call("DeleteParameters", Names=[name])
         found["lag-delete-path"] = self.until(lambda: not self._shown("GetParametersByPath", Path=self.path))
-        found["recreation"] = self.until(lambda: self._created(name), RECREATION_SECONDS)
+        new = {"Name": name, "Value": "3", "Type": "String"}
+        found["recreation"] = self.until(lambda: not self._refused(_EXISTS, "PutParameter", **new), RECREATION_SECONDS)
         self.call("DeleteParameters", Names=[name])
         return found
 
@@ -87,15 +89,6 @@ class Reads(NamedTuple):
     def _tags(self, tagged: Mapping[str, str]) -> list[str]:
         return [each["Key"] for each in self.call("ListTagsForResource", **tagged)["TagList"]]
 
-    def _created(self, name: str) -> bool:
-        try:
-            self.call("PutParameter", Name=name, Value="3", Type="String")
-        except AwsCallError as error:
-            if error.code != "ParameterAlreadyExists":
-                raise
-            return False
-        return True
-
     def dated(self) -> Seen:
         """How much later than the end of a write its LastModifiedDate is, by AWS's time."""
         name = f"{self.path}/dated"
@@ -109,31 +102,28 @@ class Reads(NamedTuple):
 
     def refusals(self) -> dict[str, Seen]:
         """What Parameter Store refuses, by belief, with the code."""
-        name = f"{self.path}/refused"
-        plain = {"Name": name, "Value": "1", "Type": "String"}
+        name, found = f"{self.path}/refused", {}
         tags = {"ResourceType": "Parameter", "ResourceId": name, "Tags": [{"Key": "k", "Value": "v"}]}
-        found = {
-            "tags-of-nothing": self._refused("InvalidResourceId", "AddTagsToResource", **tags),
-            "store-limits": self._refused(
-                "ValidationException", "PutParameter", **{**plain, "Value": _TOO_LONG, "Tier": "Standard"}
-            ),
-        }
-        self.call("PutParameter", **plain)
-        found["create-once"] = self._refused("ParameterAlreadyExists", "PutParameter", **plain)
+        plain = {"Name": name, "Value": "1", "Type": "String"}
+        large = {**plain, "Value": _TOO_LONG, "Tier": "Standard"}
         other = {**plain, "Type": "StringList", "Overwrite": True}
+        found["tags-of-nothing"] = self._refused("InvalidResourceId", "AddTagsToResource", **tags)
+        found["store-limits"] = self._refused("ValidationException", "PutParameter", **large)
+        self.call("PutParameter", **plain)
+        found["create-once"] = self._refused(_EXISTS, "PutParameter", **plain)
         found["store-type"] = self._refused("HierarchyTypeMismatchException", "PutParameter", **other)
         self.call("DeleteParameters", Names=[name])
-        return found
+        return {belief: Seen(bool(code), code or "not refused") for belief, code in found.items()}
 
-    def _refused(self, code: str, action: str, **request: Any) -> Seen:
-        """Whether it fails with a code. Raises `AwsCallError`: it fails with another one, which may say anything."""
+    def _refused(self, code: str, action: str, **request: Any) -> str:
+        """The code, if it fails with that. Raises `AwsCallError`: it fails with another one, which may say anything."""
         try:
             self.call(action, **request)
         except AwsCallError as error:
             if error.code != code:
                 raise
-            return Seen(True, code)
-        return Seen(False, "not refused")
+            return code
+        return ""
 
     def pages(self) -> Seen:
         """What a second page has if a name of the first one is deleted before."""
@@ -215,13 +205,13 @@ def _holding(at: Scene) -> dict[str, Seen]:
 
 
 def _tagging(at: Scene) -> dict[str, Seen]:
-    region = at.lab.regions[1]
-    reads, filters = Reads(at.lab, region, at.path), [{"Key": at.lab.name, "Values": [at.check]}]
+    reads, filters = Reads(at.lab, at.lab.regions[1], at.path), [{"Key": at.lab.name, "Values": [at.check]}]
     tag = {"Key": at.lab.name, "Value": at.check}
     reads.call("PutParameter", Name=f"{at.path}/value", Value="1", Type="String", Tags=[tag])
 
     def shown() -> bool:
-        return bool(at.lab.call(Clients.tagging, "GetResources", region, TagFilters=filters)["ResourceTagMappingList"])
+        found = at.lab.call(Clients.tagging, "GetResources", reads.region, TagFilters=filters)
+        return bool(found["ResourceTagMappingList"])
 
     lag = reads.until(shown)
     return {"tagging-lag": Seen(lag <= GIVE_UP_SECONDS, f"after {lag:.1f} s")}

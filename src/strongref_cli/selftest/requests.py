@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 CHAIN_SECONDS = 300
 """For which CloudFormation waits for a chain of invocations."""
-
 WATCHED_SECONDS = 20
 """How long a resource is looked at while it is created; during other events, a share of it (`probe_function`)."""
 
@@ -104,11 +103,7 @@ def _deploy(at: Scene, generation: int, identity: str, *, fails: bool = False, *
 
 
 def _seen(at: Scene, of: str = "") -> list[Request]:
-    """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created.
-
-    Raises:
-        UnexpectedError: the function saw none.
-    """
+    """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created."""
     at.lab.sleep(read_lag(at.lab.session, at.lab.regions).after_writing)
     pages = at.lab.pages(Clients.ssm, "GetParametersByPath", at.lab.regions[0], Path=at.path + of)
     texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
@@ -125,8 +120,6 @@ def _import_during_deletion(at: Scene) -> Seen:
     outputs = {"Imported": {"Value": {"Fn::ImportValue": at.producer}}}
     try:
         ended = lab.deploy(region, at.consumer, {"Resources": {"Nothing": NOTHING}, "Outputs": outputs})
-        found = stacks.find(at.consumer)
-        ended = Ended(ended.status, ended.why or (found.reason if found else ""))
     except AwsCallError as error:
         ended = Ended("", str(error))
     was_leaving = stacks.stack(at.producer) is not None
@@ -145,10 +138,9 @@ def request(at: Scene) -> dict[str, Seen]:
     leaving = _import_during_deletion(at)
     found, failing = _seen(at), [each.kind for each in _seen(at, "-fails")]
     updates = [each for each in found if each.kind == "Update"]
-    update = next((at for at, each in enumerate(updates) if each.properties["Generation"] == "4"), len(updates))
-    is_complete = found[0].kind == "Create" and update + 1 < len(updates)
-    ensure(is_complete, f"the requests were {', '.join(each.kind for each in found)}")
-    failed, rollback = updates[update : update + 2]
+    pairs = [both for both in pairwise(updates) if both[0].properties["Generation"] == "4"]
+    ensure(found[0].kind == "Create" and pairs, f"the requests were {', '.join(each.kind for each in found)}")
+    failed, rollback = pairs[0]
     statuses = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in (found[0], failed, rollback, found[-1])]
     hosts = ResponseHosts.from_environment({**os.environ, VARIABLE: _installed(at).get("ResponseHosts", "")})
     former = rollback.properties["Generation"]
@@ -198,7 +190,8 @@ def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) ->
     keys = {each.url: response_key(each.stack, "Seen") for each in requests}
     accepted = all(hosts.accept(_to(url, key), region, dns_suffix(partition), key) for url, key in keys.items())
     hosts_seen = ",".join(sorted({urlsplit(url).hostname or "" for url in keys}))
-    forms = {_form(url, key) for url, key in keys.items()}
+    names = [(unquote(urlsplit(url).path), key) for url, key in keys.items()]
+    forms = {"as believed" if key in name else name.rpartition("/")[2][:100] for name, key in names}
     late = [each.came - each.signed if each.signed else math.inf for each in requests]
     in_time = -AHEAD.total_seconds() < min(late) <= max(late) < LATE_DELIVERY.total_seconds()
     return {
@@ -214,12 +207,6 @@ def _to(url: str, key: str) -> str:
     bucket = parts.path.split("/")[1]
     root = f"/{bucket}/" if bucket.startswith("cloudformation-") else "/"
     return parts._replace(path=root + quote(f"{key}0")).geturl()
-
-
-def _form(url: str, key: str) -> str:
-    """Whether an object's name has the key; otherwise the name, without what is different in each."""
-    name = unquote(urlsplit(url).path)
-    return "as believed" if key in name else name.rpartition("/")[2][:100]
 
 
 def _scalars(properties: Mapping[str, Any]) -> dict[str, Seen]:
@@ -238,9 +225,8 @@ def _cleanups(requests: list[Request]) -> dict[str, Seen]:
     for before, now in pairwise(requests):
         if now.kind == "Delete":
             look = phases[now.physical_id] = now.looks[0]
-            listed = look.physical_id or "nothing"
             after = f"{now.came - before.came:.0f} s after a request"
-            texts.append(f"{now.physical_id}: {look.stack}, {after}, {listed} is listed")
+            texts.append(f"{now.physical_id}: {look.stack}, {after}, {look.physical_id or 'nothing'} is listed")
     wanted = {"first": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "third": "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"}
     in_cleanup = all(look.stack == wanted.get(name, look.stack) for name, look in phases.items())
     return {

@@ -70,7 +70,7 @@ class Scene:
         return self.produce({"Exports": self.export(values, **more)})
 
     def produce(self, resources: Template, outputs: Template | None = None) -> Ended:
-        return self.deploy_producer(_template({"Nothing": NOTHING, **resources}, outputs))
+        return self.deploy_producer({"Resources": {"Nothing": NOTHING, **resources}, "Outputs": outputs})
 
     def consume(self, *names: str, fails: bool = False, **request: str) -> Ended:
         """Deploy the consumer with one Import of these names, and an output for each; names of lists end with `[]`.
@@ -85,7 +85,7 @@ class Scene:
         for at, name in enumerate(plain):
             value = {"Fn::GetAtt": ["Imports", name]}
             outputs[f"Value{at}"] = {"Value": value if name == names[at] else {"Fn::Join": [",", value]}}
-        return self.deploy_consumer(_template(resources, outputs), **request)
+        return self.deploy_consumer({"Resources": resources, "Outputs": outputs}, **request)
 
     def deploy_producer(self, template: Template, **request: str) -> Ended:
         return self.lab.deploy(self.lab.regions[0], self.producer, template, **request)
@@ -134,7 +134,3 @@ class Scene:
         ensure(found and found["Value"] == value, what)
         by = sorted(arn.split("/")[1] for arn in self.claims(key).values())
         ensure(by == sorted(claimants), f"{key} is claimed by {by or 'nobody'}, not by {list(claimants)}")
-
-
-def _template(resources: Template, outputs: Template | None) -> Template:
-    return {"Resources": resources, **({"Outputs": outputs} if outputs else {})}
