@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import unescape
 
+import yaml
 from ministack.core.responses import new_uuid, now_iso
-from ministack.services.cloudformation import _stacks, handlers, stacks
+from ministack.services.cloudformation import _stacks, engine, handlers, stacks
 
 from tests.support.emulator import answers, deletions, wrong
 
@@ -23,8 +24,15 @@ BELIEFS = ("cleanup-phase", "cleanup-failure", "stack-status", "replacement", "f
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
 
+class _Loader(yaml.CSafeLoader):
+    """Reads what the emulator's reads, in an eighth of the time."""
+
+    yaml_constructors = engine.CfnLoader.yaml_constructors
+
+
 def install() -> None:
     """Patch clean-ups, roll-backs, and what is reported about nested stacks."""
+    engine.CfnLoader = _Loader
     stacks._delete_resource = in_cleanup(stacks._delete_resource)
     deletions.install()
     stacks._provision_keeping_seed = remembering_failures(stacks._provision_keeping_seed)
