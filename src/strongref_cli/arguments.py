@@ -206,7 +206,7 @@ def _selftest(commands: Commands) -> None:
     add_profile(selftest)
     role = "a role of another account, to export to that one as well"
     selftest.add_argument("--account-role", metavar="ARN", help=role)
-    repeatable(selftest, "--only", "only this check", metavar="CHECK")
+    repeatable(selftest, "--only", "only this check or probe; another name lists them", metavar="CHECK")
     what = selftest.add_mutually_exclusive_group()
     add_flag(what, "--quick", "only what takes 8 minutes")
     add_flag(what, "--policy", "only print the permissions that it needs")

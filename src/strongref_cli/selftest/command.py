@@ -63,6 +63,8 @@ POLICY = {
 }
 """The least permissions, by statement: actions, and what for. Actions have wildcards only for what is a run's own."""
 
+_CUT = 90
+"""Characters of what was seen, in a row of a table."""
 _RESULTS = {True: "PASS", False: "FAIL", None: "UNKNOWN"}
 _OF_CHECKS, _OF_BELIEFS = ("CHECK", "RESULT", "SECONDS", "SEEN"), ("BELIEF", "RESULT", "SEEN", "SETTING")
 
@@ -178,7 +180,9 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
             step(f"{len(tried)} of {len(checks)}, {sum(not each.passed for each in tried.values())} failed")
             if not sys.stderr.isatty():
                 how = f"{'done' if now.passed else 'FAILED'} after {now.seconds:.0f} s"
-                tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}")
+                rest = [each.name for each in checks if each.name not in tried]
+                waits = f", then {some(rest, 3)}" if 0 < len(rest) <= 3 else ""  # noqa: PLR2004 (some may take long)
+                tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}{waits}")
 
         try:
             with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -255,7 +259,7 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
         if isinstance(check, Check)
     ]
     beliefs: list[dict[str, Any]] = [
-        {"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting}
+        {"belief": belief.name, "passed": holds, "seen": _anonymous(seen), "setting": setting, "means": belief.says}
         for belief, (holds, seen, setting) in seen_of.items()
     ]
     wrong = [belief for belief, seen in seen_of.items() if seen.holds is False]
@@ -265,12 +269,18 @@ def _report(tried: Sequence[Tried], left: Sequence[str], lab: Lab) -> Result:
     checks, looks = count(len(behavior), "check"), count(len(beliefs), "belief")
     notes.append(f"{passing} of {checks} passed, {hold} of {looks} hold.")
     tables = [
-        TextTable(columns, [(name, _RESULTS[held], *map(str, rest)) for name, held, *rest in map(dict.values, rows)])
+        TextTable(columns, [_row(*list(each.values())[: len(columns)]) for each in rows])
         for rows, columns in ((behavior, _OF_CHECKS), (beliefs, _OF_BELIEFS))
         if rows
     ]
     document = {"strongref": __version__, "regions": lab.regions, "behavior": behavior, "beliefs": beliefs}
     return Result([*tables, TextTable(notes=notes)], {**document, "left": left})
+
+
+def _row(name: str, held: bool | None, *rest: object) -> tuple[str, ...]:
+    """A row of a table: where all is well, long texts are cut."""
+    texts = [str(each) for each in rest]
+    return name, _RESULTS[held], *(f"{x[:_CUT]}…" if held and len(x) > _CUT else x for x in texts)
 
 
 def _anonymous(text: str) -> str:

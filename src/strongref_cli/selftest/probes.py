@@ -165,7 +165,7 @@ def _reads(at: Scene) -> dict[str, Seen]:
     for belief, lag in slowest.items():
         wanted = max(math.ceil(2 * lag), DEFAULT_LAG)
         seen = f"up to {lag:.2f} s in {ROUNDS} rounds; ReadLag is {bound:g}"
-        found[belief] = Seen(lag < bound or not lag, seen, f"ReadLag={wanted:g}" if wanted <= MAX_LAG else "")
+        found[belief] = Seen(lag < bound or not lag, seen, f"ReadLag={wanted:g}" if bound < wanted <= MAX_LAG else "")
     return found
 
 
