@@ -51,7 +51,8 @@ def revoke(aws: Aws, producer: str = A) -> None:
 
 
 def configure(aws: Aws, region: str, **parameters: str) -> None:
-    """Update an installation's parameters."""
+    """Update an installation's parameters, and have no event of a later time that is the same in whole seconds."""
+    sleep(1)
     client = aws.client("cloudformation", region)
     found = client.describe_stacks(StackName=APPLICATION)["Stacks"][0]["Parameters"]
     given = {each["ParameterKey"]: each["ParameterValue"] for each in found} | parameters

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
-from signal import SIGHUP, SIGTERM, default_int_handler, signal
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,8 +101,9 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
         checks = [each for each in checks if each.name not in NEED_MACRO]
     minutes = _QUICK_MINUTES if args.quick else _MINUTES
     ask_about(_plan(checks, lab, minutes), args, f"Run {'it' if len(checks) == 1 else f'all {len(checks)}'}?")
-    for each in (SIGTERM, SIGHUP):  # What ends a pipeline's job, or whose terminal is closed, is as ctrl-C.
-        signal(each, default_int_handler)
+    # What ends a pipeline's job, or whose terminal is closed, is as ctrl-C. Windows has no SIGHUP.
+    for name in {"SIGTERM", "SIGHUP"} & {*dir(signal)}:
+        signal.signal(getattr(signal, name), signal.default_int_handler)
     late = Timer(60 * minutes, lab.stop.set)
     late.daemon = True
     late.start()

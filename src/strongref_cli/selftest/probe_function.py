@@ -22,6 +22,8 @@ Event = dict[str, Any]
 
 _client = cache(boto3.client)
 
+_LONGEST = 45
+"""Seconds for which the deletion of the stack waits, so that others meet it."""
 _SHARES = {"Create": 1, "Update": 10, "Delete": 4}
 """How much shorter a request is looked at. A deletion takes long enough for others to meet it."""
 
@@ -46,6 +48,9 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
         look = _look(event, came)
         if not looks or looks[-1][1:] != look[1:]:
             looks.append(look)
+    if asked.get("Waits") and looks[0][1] == "DELETE_IN_PROGRESS":
+        while time.time() < came + _LONGEST and not ssm.get_parameters(Names=[f"{asked['Into']}/go"])["Parameters"]:
+            time.sleep(0.5)
     url = urlsplit(event["ResponseURL"])
     dates = [(key, value) for key, value in parse_qsl(url.query) if key in ("X-Amz-Date", "Expires")]
     seen = {key: event.get(key, "") for key in ("RequestType", "PhysicalResourceId", "StackId", "ResourceProperties")}

@@ -76,7 +76,7 @@ def _deploy(at: Scene, generation: int, identity: str, *, fails: bool = False, *
     """
     boundary = _installed(at).get("PermissionsBoundary")
     code = Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")
-    actions = ["ssm:PutParameter", "cloudformation:DescribeStack*", "lambda:InvokeFunction"]
+    actions = ["ssm:PutParameter", "ssm:GetParameters", "cloudformation:DescribeStack*", "lambda:InvokeFunction"]
     kinds = ("ssm:*:*:parameter/", "cloudformation:*:*:stack/", "lambda:*:*:function:")
     whose = [f"arn:*:{each}{at.lab.name}-*" for each in kinds]
     role = {
@@ -106,7 +106,9 @@ def _seen(at: Scene, of: str = "") -> list[Request]:
     """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created."""
     at.lab.sleep(read_lag(at.lab.session, at.lab.regions).after_writing)
     pages = at.lab.pages(Clients.ssm, "GetParametersByPath", at.lab.regions[0], Path=at.path + of)
-    texts = [each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith("/first")]
+    texts = [
+        each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith(("/first", "/go"))
+    ]
     ensure(texts, "the function of the run's own stored nothing")
     return sorted(map(Request.parse, texts), key=lambda each: each.came)
 
@@ -123,6 +125,7 @@ def _import_during_deletion(at: Scene) -> Seen:
     except AwsCallError as error:
         ended = Ended("", str(error))
     was_leaving = stacks.stack(at.producer) is not None
+    lab.call(Clients.ssm, "PutParameter", region, Name=f"{at.path}/go", Value="1", Type="String")
     lab.delete(region, at.consumer).expect("")
     at.delete_producer().expect("")
     if ended.status == CREATED:
@@ -132,7 +135,7 @@ def _import_during_deletion(at: Scene) -> Seen:
 
 def request(at: Scene) -> dict[str, Seen]:
     _deploy(at, 1, "first", Fails="Delete").expect(CREATED)
-    leaked = _deploy(at, 2, "second")
+    leaked = _deploy(at, 2, "second", Waits="true")
     _deploy(at, 3, "third", fails=True)
     lacking = _deploy(at, 4, "second", fails=True, Lacks="true")
     leaving = _import_during_deletion(at)
