@@ -71,7 +71,7 @@ def installed_in(session: ToolSession, region: str) -> Found:
 def notify(session: ToolSession, region: str, notice: Notice) -> None:
     """Send a notice to the event bus of a region's installation, if it names one: one try, and no failure."""
     try:
-        bus = _parameter(session, region, "EventBus")
+        bus = parameter(session, region, "EventBus")
     except AwsCallError as error:
         logger.warning("Notices were not sent", extra={"detail_types": [notice.type.value], "error": str(error)})
         return
@@ -91,7 +91,7 @@ def settings(session: ToolSession) -> Settings:
 
     def ask(region: str, name: str) -> str:
         try:
-            return _parameter(session, region, _SETTINGS[name])
+            return parameter(session, region, _SETTINGS[name])
         except AwsCallError:
             if name == KMS_KEY:
                 raise
@@ -102,7 +102,7 @@ def settings(session: ToolSession) -> Settings:
 
 def export_accounts(session: ToolSession, region: str) -> tuple[str, ...]:
     """The other accounts that a region's installation exports to; raises `AwsCallError` if that cannot be read."""
-    return tuple(filter(None, _parameter(session, region, "ExportAccounts").split(",")))
+    return tuple(filter(None, parameter(session, region, "ExportAccounts").split(",")))
 
 
 def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:
@@ -119,12 +119,12 @@ def read_lag(session: ToolSession, regions: Iterable[str]) -> ReadLag:
 
 def _lag(session: ToolSession, region: str) -> float:
     try:
-        return ReadLag.from_environment({VARIABLE: _parameter(session, region, "ReadLag")}).seconds
+        return ReadLag.from_environment({VARIABLE: parameter(session, region, "ReadLag")}).seconds
     except AwsCallError:
         return MAX_LAG
 
 
-def _parameter(session: ToolSession, region: str, name: str) -> str:
+def parameter(session: ToolSession, region: str, name: str) -> str:
     """A parameter of a region's installation, whatever its stack is called; empty without one."""
     found = installed_in(session, region)
     stack = found.stack or (RegionStacks.of(session, region).find(found.elsewhere) if found.elsewhere else None)

@@ -13,7 +13,7 @@ from uuid import uuid4
 from strongref.aws.clients import Clients, dns_suffix
 from strongref.contract.fence import Fence
 from strongref.contract.names import Key, StackArn
-from strongref.contract.origin import response_key
+from strongref.contract.origin import response_bucket, response_key
 from strongref.contract.values import ParameterType
 from strongref_cli.doctor.releasing import ClaimedValue, release
 from strongref_cli.install.apply import dry_run
@@ -23,7 +23,7 @@ from strongref_cli.install.installed import installed_in, read_lag, settings
 from strongref_cli.install.packaging import declared_parameters
 from strongref_cli.install.plan import DEFAULT_STACK, Wanted
 from strongref_cli.install.reports import differences, problems
-from strongref_cli.install.suite import load_suite
+from strongref_cli.install.suite import Suite, load_suite
 from strongref_cli.overview.exports import Claim
 from strongref_cli.overview.states import ImportState, Protection
 from strongref_cli.selftest.lab import UnexpectedError, ensure
@@ -52,16 +52,17 @@ class Check(NamedTuple):
 
 def _installation(at: Scene) -> str:
     found = [installed_in(at.lab.session, region) for region in dict.fromkeys(at.lab.regions)]
-    differs = [each.what for each in differences(found)]
+    differs, suite = [each.what for each in differences(found)], load_suite()
     wrong = [*problems(found), *(f"{each} differs between the regions" for each in differs if each == "ReadLag")]
     ensure(not wrong, " ".join(wrong))
-    versions = [f"{each.region}: {each.stack.version}{_dry_run(at, each.region)}" for each in found if each.stack]
+    versions = [
+        f"{each.region}: {each.stack.version}{_dry_run(at, suite, each.region)}" for each in found if each.stack
+    ]
     return ", ".join(versions + [f"{each} differs" for each in differs])
 
 
-def _dry_run(at: Scene, region: str) -> str:
+def _dry_run(at: Scene, suite: Suite, region: str) -> str:
     """What `install` would do in a region: whether what is tried is what this command installs."""
-    suite = load_suite()
     wanted = Wanted(DEFAULT_STACK, suite.version, tuple(declared_parameters(suite.template)))
     stacks, name = at.lab.stacks(region), bucket_name(at.lab.account, region, None)
     bucket = CodeBucket(stacks.aws, stacks.where, at.lab.account, name, is_ours=True)
@@ -232,8 +233,7 @@ def _direct(at: Scene) -> str:
     function = _resource(at, region, DEFAULT_STACK, "Exporter")
     stack = exports["StackId"]
     key = quote(response_key(stack, "Exports") + uuid4().hex)
-    bucket = f"cloudformation-custom-resource-response-{region.replace('-', '')}"
-    host = f"{bucket}.s3.{region}.{dns_suffix(StackArn.parse(stack).partition)}"
+    host = f"{response_bucket(region)}.s3.{region}.{dns_suffix(StackArn.parse(stack).partition)}"
     date = f"{at.lab.session.clock.now():%Y%m%dT%H%M%SZ}"
     event = {
         "RequestType": "Delete",

@@ -25,7 +25,7 @@ _client = cache(boto3.client)
 _LONGEST = 45
 """Seconds for which the deletion of the stack waits, so that others meet it."""
 _SHARES = {"Create": 1, "Update": 10, "Delete": 4}
-"""How much shorter a request is looked at. A deletion takes long enough for others to meet it."""
+"""How much shorter a request is looked at."""
 
 
 def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)

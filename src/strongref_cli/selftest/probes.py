@@ -11,6 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.aws.clients import Clients
 from strongref.aws.rate_limit import FIRST_RATES
+from strongref.aws.retry import THROTTLING_CODES
 from strongref.contract.hold_stacks import HOLD_TYPE
 from strongref.protocol.hold_keeper import HURRIED_SECONDS
 from strongref.protocol.lag import DEFAULT_LAG, MAX_LAG
@@ -193,9 +194,9 @@ def _holding(at: Scene) -> dict[str, Seen]:
         while not creating.done():
             look()
         creating.result().expect(CREATED)
-    lag = Reads(at.lab, region, at.path).until(look)
+    waited = Reads(at.lab, region, at.path).until(look)
     seconds = first["created"] - began
-    lag = max(0.0, first["listed"] - first["created"]) if "listed" in first else lag
+    lag = max(0.0, first["listed"] - first["created"]) if "listed" in first else waited
     bound = read_lag(at.lab.session, [region]).seconds
     at.lab.delete(region, at.consumer).expect("")
     return {
@@ -240,7 +241,7 @@ def _served(at: Scene, call: Callable[[str], object], rate: float) -> tuple[floa
             call(f"{at.path}/{number}")
         except ClientError as error:
             code = error.response["Error"]["Code"]
-            ensure("Throttl" in code, f"a call failed: {code}")
+            ensure(code in THROTTLING_CODES, f"a call failed: {code}")
             return False
         except BotoCoreError:
             return False

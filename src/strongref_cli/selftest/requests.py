@@ -13,9 +13,9 @@ from urllib.parse import quote, unquote, urlsplit
 from strongref.aws.clients import Clients, dns_suffix
 from strongref.contract.continuation import MAX_INVOCATIONS
 from strongref.contract.names import StackArn
-from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, response_key
+from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, response_bucket, response_key
 from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
-from strongref_cli.install.installed import installed_in, read_lag
+from strongref_cli.install.installed import parameter, read_lag
 from strongref_cli.selftest.beliefs import Seen
 from strongref_cli.selftest.lab import Ended, ensure
 from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
@@ -74,9 +74,10 @@ def _deploy(at: Scene, generation: int, identity: str, *, fails: bool = False, *
 
     The template is in YAML, with scalars as people write them.
     """
-    boundary = _installed(at).get("PermissionsBoundary")
+    boundary = parameter(at.lab.session, at.lab.regions[0], "PermissionsBoundary")
     code = Path(__file__).with_name("probe_function.py").read_text(encoding="utf-8")
-    actions = ["ssm:PutParameter", "ssm:GetParameters", "cloudformation:DescribeStack*", "lambda:InvokeFunction"]
+    actions = ["ssm:PutParameter", "ssm:GetParameters", "lambda:InvokeFunction"]
+    actions += ["cloudformation:DescribeStacks", "cloudformation:DescribeStackResource"]
     kinds = ("ssm:*:*:parameter/", "cloudformation:*:*:stack/", "lambda:*:*:function:")
     whose = [f"arn:*:{each}{at.lab.name}-*" for each in kinds]
     role = {
@@ -145,7 +146,8 @@ def request(at: Scene) -> dict[str, Seen]:
     ensure(found[0].kind == "Create" and pairs, f"the requests were {', '.join(each.kind for each in found)}")
     failed, rollback = pairs[0]
     statuses = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in (found[0], failed, rollback, found[-1])]
-    hosts = ResponseHosts.from_environment({**os.environ, VARIABLE: _installed(at).get("ResponseHosts", "")})
+    given = parameter(at.lab.session, at.lab.regions[0], "ResponseHosts")
+    hosts = ResponseHosts.from_environment({**os.environ, VARIABLE: given})
     former = rollback.properties["Generation"]
     return {
         "in-progress": in_progress(found, LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds),
@@ -181,17 +183,11 @@ def _dates(ahead: list[float]) -> Seen:
     return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
 
 
-def _installed(at: Scene) -> Mapping[str, str]:
-    """The parameters of the installation."""
-    stack = installed_in(at.lab.session, at.lab.regions[0]).stack
-    return stack.parameters if stack else {}
-
-
 def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) -> dict[str, Seen]:
     """Where responses go, in this form, and when the URLs were signed."""
     partition = StackArn.parse(requests[0].stack).partition
     keys = {each.url: response_key(each.stack, "Seen") for each in requests}
-    accepted = all(hosts.accept(_to(url, key), region, dns_suffix(partition), key) for url, key in keys.items())
+    accepted = all(hosts.accept(_to(url, key, region), region, dns_suffix(partition), key) for url, key in keys.items())
     hosts_seen = ",".join(sorted({urlsplit(url).hostname or "" for url in keys}))
     names = [(unquote(urlsplit(url).path), key) for url, key in keys.items()]
     forms = {"as believed" if key in name else name.rpartition("/")[2][:100] for name, key in names}
@@ -204,11 +200,10 @@ def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) ->
     }
 
 
-def _to(url: str, key: str) -> str:
+def _to(url: str, key: str, region: str) -> str:
     """A response URL, if its object's name had the key: so that only its host is looked at."""
-    parts = urlsplit(url)
-    bucket = parts.path.split("/")[1]
-    root = f"/{bucket}/" if bucket.startswith("cloudformation-") else "/"
+    parts, in_path = urlsplit(url), f"/{response_bucket(region)}/"
+    root = in_path if parts.path.startswith(in_path) else "/"
     return parts._replace(path=root + quote(f"{key}0")).geturl()
 
 

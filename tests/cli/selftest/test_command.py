@@ -160,7 +160,7 @@ def test_an_installation_that_is_broken_or_differs_is_found(
     monkeypatch.setattr(
         "strongref_cli.selftest.behavior.installed_in", lambda _session, region: Found(region, stacks[region])
     )
-    monkeypatch.setattr("strongref_cli.selftest.behavior._dry_run", lambda _, region: f" in {region}")
+    monkeypatch.setattr("strongref_cli.selftest.behavior._dry_run", lambda _at, _suite, region: f" in {region}")
     check = next(each for each in CHECKS if each.name == "installation")
     if not why:
         there = [f"{region}: {__version__} in {region}" for region in LAB.regions]

@@ -31,7 +31,7 @@ T = TypeVar("T")
 _POLL_SECONDS = 0.01
 """How often a call looks whether another one has ended, if there are so many."""
 
-_THROTTLING_CODES = {
+THROTTLING_CODES = {
     *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
     *("TooManyRequestsException", "RequestLimitExceeded"),
     "TooManyUpdates",  # Concurrent updates of one parameter.
@@ -176,7 +176,7 @@ def _classify(error: Exception) -> CallFailedError:
         return CallFailedError(type(error).__name__, max_tries=_CONNECTION_TRIES if lost else 1, unknown=lost)
     code = error.response.get("Error", {}).get("Code", "Unknown")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    throttled = code in _THROTTLING_CODES
+    throttled = code in THROTTLING_CODES
     transient = throttled or code in _FAULT_CODES or status >= _FAULT_STATUS
     request_id = error.response.get("ResponseMetadata", {}).get("RequestId", "")
     tries = math.inf if transient else 1

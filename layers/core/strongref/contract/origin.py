@@ -20,9 +20,6 @@ VARIABLE = "STRONGREF_RESPONSE_HOSTS"
 ENDPOINT_VARIABLE = "AWS_ENDPOINT_URL"
 """The environment variable of every AWS SDK. An emulator sets it; its response URLs are its own."""
 
-_BUCKET = "cloudformation-custom-resource-response-"
-"""AWS: CloudFormation User Guide, VPC endpoints. The region follows, without hyphens."""
-
 _VALIDITY = timedelta(hours=2)
 """How long a response URL is valid. Those of Signature Version 2 only say when that ends."""
 
@@ -57,7 +54,7 @@ class ResponseHosts:
         scheme, host, port = origin
         if scheme != "https" or port != _HTTPS or "@" in parts.netloc:
             return False
-        bucket = _BUCKET + region.replace("-", "")
+        bucket = response_bucket(region)
         forms = ("s3", f"s3-{region}", f"s3.{region}", f"s3.dualstack.{region}")
         if host not in {f"{bucket}.{form}.{suffix}" for form in forms} and host not in self.more:
             return False
@@ -70,6 +67,11 @@ class ResponseHosts:
 
 def _origin(parts: SplitResult) -> tuple[str, str, int]:
     return parts.scheme, (parts.hostname or "").lower(), parts.port or (_HTTPS if parts.scheme == "https" else 80)
+
+
+def response_bucket(region: str) -> str:
+    """CloudFormation's bucket for the responses of a region (AWS: CloudFormation User Guide, VPC endpoints)."""
+    return f"cloudformation-custom-resource-response-{region.replace('-', '')}"
 
 
 def response_key(stack: str, logical_id: str) -> str:
