@@ -8,19 +8,17 @@ from pathlib import Path
 from textwrap import wrap as wrapped
 from typing import Any
 
-from benchmarks import calls, growth, latency, memory, overview, quota, resolving, sharing, startup, waits
+from benchmarks import calls, latency, memory, overview, quota, resolving, sharing, startup
 from benchmarks.bench import Table, Verdict, load
 from benchmarks.tables import table
 
 TABLES: Mapping[str, Table] = {
     "calls": calls,
-    "waits": waits,
     "quota": quota,
     "sharing": sharing,
     "latency": latency,
     "memory": memory,
     "startup": startup,
-    "growth": growth,
     "resolving": resolving,
     "overview": overview,
 }

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import calls, growth, latency, memory, overview, sharing
+from benchmarks import calls, latency, memory, overview, sharing
 from benchmarks.bench import Data, load
 from benchmarks.document import verdicts, wrap
 from benchmarks.sides import NEWEST, OURS, STRONG
@@ -45,10 +45,6 @@ _CALLS = """\
 Calls for 100 values:
 """
 
-_WAITS = """\
-Changes [wait](how-it-works.md#reads-may-lag), because reads may lag behind writes. The waits take:
-"""
-
 _STARTUP = """\
 From the start of a process to its first response. The row boto3 creates a client and makes one call.
 """
@@ -61,7 +57,8 @@ is the default: a cold function is four times as fast as with 256 MB, and costs 
 _METHOD = """\
 Everything runs on one machine, against a local service with the protocols and limits of Parameter Store and
 CloudFormation. No figure here is from AWS. Node runs the CDK's handlers from its npm packages. Times are medians,
-except under quota, where they are single runs. `ReadLag` is 0 but for latency, waits and memory.
+except under quota, where they are single runs. `ReadLag` is 0 but for latency and memory:
+changes [wait](how-it-works.md#reads-may-lag) for reads that lag.
 """
 
 
@@ -192,22 +189,6 @@ _EVENTS = (
     "imports: same",
     "imports: renamed",
 )
-_LAGS = (2.0,)
-
-
-def _waits(data: Data) -> list[str]:
-    waits: Mapping[float, Mapping[str, float]] = {row["lag"]: row["waits"] for row in data["rows"]}
-    lags = [lag for lag in _LAGS if lag in waits]
-    rows = [
-        (event, *(f"{waits[lag][event]:g} s" for lag in lags))
-        for event in next(iter(waits.values()))
-        if any(waits[lag][event] for lag in lags)
-    ]
-    return [
-        *table(["Event", *(f"`ReadLag` {lag:g}" for lag in lags)], rows),
-        "",
-        "Creations and unchanged updates do not wait.",
-    ]
 
 
 def _startup(data: Data) -> list[str]:
@@ -235,23 +216,13 @@ def _reading(listing: Data, resolving: Data) -> list[str]:
     return [*table(["", "Calls", "Time"], rows), "", *verdicts(judged)]
 
 
-def _growth(data: Data) -> list[str]:
-    """Whether the calls of each event are the same, however many other parameters there are."""
-    (same,) = growth.verdicts(data)
-    verb = "do not depend" if same.met else "depend"
-    sizes = sorted(data["sizes"])
-    return [f"Calls {verb} on other parameters, measured with {number(sizes[0])} to {number(sizes[-1])} of them."]
-
-
 _SHOWN = ("sdk", "exporter", "importer")
 
 _SECTIONS: Sequence[tuple[str, Sequence[str], str, Callable[..., list[str]]]] = (
     ("Time under quota", ("quota",), _QUOTA, _quota),
     ("Sharing a quota", ("sharing",), _SHARING, _sharing),
     ("Latency", ("latency",), _LATENCY, _latency),
-    ("Waits for reads that lag", ("waits",), _WAITS, _waits),
     ("Calls", ("calls",), _CALLS, _calls),
-    ("", ("growth",), "", _growth),
     ("Startup and memory", ("startup",), _STARTUP, _startup),
     ("Memory", ("memory",), _MEMORY, partial(memory.render, what="export")),
     ("Reading", ("overview", "resolving"), "", _reading),

@@ -27,7 +27,7 @@ _CLEANING = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 def rates(*, paced: bool = True) -> dict[str, str]:
     """What our functions are set to: nothing, as installed; or limits that they never reach.
 
-    They wait for no reads that lag: `waits` measures that.
+    They wait for no reads that lag: tests/protocol/test_waits.py has that.
     """
     limits = {} if paced else {f"STRONGREF_{name}_PER_SECOND": str(UNLIMITED) for name in LIMITS}
     return {VARIABLE: "0"} | limits

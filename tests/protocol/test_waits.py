@@ -90,6 +90,20 @@ def test_a_change_waits_once_for_all_regions(cloud: Cloud) -> None:
     assert cloud.values(US)[VALUE] == cloud.values(EU)[VALUE] == "a2"
 
 
+def test_a_deletion_waits_as_long_as_a_change_and_to_find_a_claim_stale_takes_another_wait(cloud: Cloud) -> None:
+    cloud.deploy("network", EU, {"Exports": exports(A="a1")})
+    cloud.clock.slept.append(10)
+    cloud.deploy("web", US, {"Imports": IMPORT})
+    del cloud.stack("web", US).resources["Imports"]
+    cloud.clock.slept.append(10)
+    before = sum(cloud.clock.slept)
+    cloud.deploy("network", EU, {"Exports": exports(A="a2")})
+    changed = sum(cloud.clock.slept)
+    cloud.delete("network", EU)
+    assert 4 * D < changed - before <= 4 * D + 2
+    assert 3 * D < waited(cloud) - changed <= 3 * D + 1
+
+
 def test_a_refusal_waits_once_and_so_does_its_rollback(cloud: Cloud) -> None:
     cloud.deploy("network", EU, {"Exports": exports(A="a1")})
     cloud.clock.slept.append(10)
