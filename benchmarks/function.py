@@ -1,6 +1,6 @@
 """A Lambda function in Python as a process of its own: a script that imports nothing before it is told what.
 
-    python function.py exporter|importer|boto3|botocore|signed|bare FD
+    python function.py exporter|importer|boto3|botocore|bare FD
 
 Events come as lines of JSON on the standard input. `ready`, and then what came of each event, goes as a line of JSON to
 the file descriptor FD, since whatever a handler logs goes to the standard output.
@@ -53,10 +53,6 @@ def load(what: str) -> "Handler":
         import botocore.session  # noqa: PLC0415
 
         return call(botocore.session.get_session().create_client("ssm", region_name="us-east-1"))
-    if what == "signed":
-        import signed  # type: ignore[import-not-found] # noqa: PLC0415 (the same)
-
-        return call(signed.Client("us-east-1"))
     return lambda _event, _context: None
 
 

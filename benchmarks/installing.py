@@ -30,7 +30,7 @@ class Python:
     version: str  # as in 3.13.0
     path: Path  # of the interpreter
     runtime: Path  # the folder of what Lambda has of its own
-    folder: Path  # of `layer`, `exporter`, `importer` and `signed`, as they were when this run began
+    folder: Path  # of `layer`, `exporter` and `importer`, as they were when this run began
 
     def function(self, name: str) -> dict[str, str]:
         """What has its interpreter find a function, in Lambda's order."""
@@ -98,7 +98,6 @@ def _functions(path: Path, folder: Path, *, linked: bool) -> Python:
     gather(python.folder / "layer", [*(site / name for name in _LAYER), ROOT / "layers" / "core" / "strongref"])
     for name in ("exporter", "importer"):
         gather(python.folder / name, list((ROOT / "handlers" / name).glob("*.py")))
-    gather(python.folder / "signed", [ROOT / "benchmarks" / "signed.py"])
     return python
 
 

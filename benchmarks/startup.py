@@ -1,4 +1,4 @@
-"""Start-up: how long a cold function takes, how much memory, and what that is spent on."""
+"""Start-up: how long a cold function takes, and how much memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks import processes, profiling
+from benchmarks import processes
 from benchmarks.bench import Bench, Data, Verdict, say
 from benchmarks.processes import Process
 from benchmarks.sides import NEWEST, STRONG, Cdk, Ours, values
@@ -23,15 +23,14 @@ figures of one run. A target is met if the worst run meets it. Ready is not quit
 create their client with the first call, and the CDK's create one for each event. So compare the second column: from the
 start of the process to the response to the first event. The rate limit is off.
 
-Bare is an interpreter and nothing else. boto3, botocore and SDK are one client and one call. Signed is the same call
-with the standard library alone, which is the minimum. Ours have bytecode, as in the layer. Times on Lambda differ: its
-processors are slower, and its files come from elsewhere.
+Bare is an interpreter and nothing else. boto3, botocore and SDK are one client and one call. Ours have bytecode, as in
+the layer. Times on Lambda differ: its processors are slower, and its files come from elsewhere.
 """
 
 _RUNS, _STARTS = 5, 4
 _PARTS: dict[str, Callable[[float], str]] = {"ready": milliseconds, "first": milliseconds, "peak": megabytes}
 """What is measured of a start, and how it is shown."""
-_PLAIN = {"bare": "bare", "signed": "floor", "botocore": "floor", "boto3": "sdk"}
+_PLAIN = {"bare": "bare", "botocore": "floor", "boto3": "sdk"}
 _ROLES = {"exporter": ("exports", "writer"), "importer": ("imports", "reader")}
 
 
@@ -64,7 +63,6 @@ def run(bench: Bench) -> Data:
                 if turn:  # before the first one, files were not in the cache
                     found[subject.name].append(started)
             say(f"startup: {turn} of {_RUNS * starts}")
-        profiles = [profiling.take(python) for python in bench.pythons]
     rows = [
         {
             "name": subject.name,
@@ -74,7 +72,7 @@ def run(bench: Bench) -> Data:
         }
         for subject in subjects
     ]
-    return {"without": bench.without, "rows": rows, "profiles": profiles}
+    return {"without": bench.without, "rows": rows}
 
 
 def _runs(samples: Sequence[float]) -> list[float]:
@@ -127,7 +125,7 @@ def _function(world: World, what: str) -> Start:
 
 
 def render(data: Data) -> list[str]:
-    """All of them, then ours over theirs, then the profile of ours."""
+    """All of them, then ours over theirs."""
     rows = data["rows"]
     header = ["", "Ready", "First event answered", "Peak memory"]
     lines = table(
@@ -137,10 +135,7 @@ def render(data: Data) -> list[str]:
     for ours, other in _pairs(data):
         compared.append((ours["name"], other["name"], *(spread(ratios(ours[part], other[part])) for part in _PARTS)))
     lines += ["", *table(["Ours", "over", "ready", "first event", "memory"], compared)]
-    lines += missing(data, "lines")
-    for each in data["profiles"]:
-        lines += ["", *profiling.render(each)]
-    return lines
+    return lines + missing(data, "lines")
 
 
 def _pairs(data: Data) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -184,8 +179,7 @@ def _why(data: Data, ours: dict[str, Any], part: str) -> str:
     }
     return (
         f"In {python}, one boto3 client and one call alone, without strongref, take {alone['boto3']}. Tried: botocore "
-        f"without boto3 takes {alone['botocore']}; the same call with the standard library alone, signed by hand, "
-        f"takes {alone['signed']}. Done: botocore reads service and endpoint models that contain only the calls in use "
-        "(tools/models.py); there is one session, a client only where a call needs it, and bytecode in the layer. The "
-        "profile under Startup shows the rest: mostly the import of botocore and what botocore imports."
+        f"without boto3 takes {alone['botocore']}. Done: botocore reads service and endpoint models that contain only "
+        "the calls in use (tools/models.py); there is one session, a client only where a call needs it, and bytecode "
+        "in the layer. The rest is mostly the import of botocore and what botocore imports (`python -X importtime`)."
     )

@@ -47,13 +47,8 @@ def handler(event, context):
 """A function for custom resources that does nothing, and always succeeds."""
 
 
-SHOWN = {
-    each.name: each
-    for each in BELIEFS
-    if each.shown_by in {check.name for check in (*CHECKS, *ABROAD)} and each.name != "service-timeout"
-}
-"""What checks show. That CloudFormation waits until ServiceTimeout is over takes as long."""
-SLOW = {"called-via"}  # An Import tries for 90 seconds to make a hold.
+SHOWN = {each.name: each for each in BELIEFS if each.shown_by in {check.name for check in (*CHECKS, *ABROAD)}}
+"""What checks show."""
 
 ROLE = f"arn:aws:iam::{B}:role/tester"
 
@@ -150,7 +145,7 @@ def test_no_check_passes_on_functions_that_accept_everything(emulator: Emulator)
     assert (done.status, document["left"], left(aws)) == (1, [], [])
 
 
-@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.deep] * (each in SLOW)) for each in SHOWN])
+@pytest.mark.parametrize("name", SHOWN)
 def test_what_is_wrong_fails_the_check_that_shows_it(
     name: str, tested: Aws, other: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:

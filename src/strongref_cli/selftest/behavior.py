@@ -290,7 +290,7 @@ def _continuation(at: Scene) -> str:
         until = clock.now() + timedelta(seconds=limit + 60)  # It may begin late.
         importing = None
         try:
-            while clock.now() < until:
+            while clock.now() < until and not (importing and importing.done()):
                 text = Fence("strongref selftest", clock.now() + timedelta(minutes=2), lifetime=timedelta(minutes=2))
                 request = {"Name": fence, "Value": text.encode(), "Type": "String", "Overwrite": True}
                 at.lab.call(Clients.ssm, "PutParameter", region, **request)

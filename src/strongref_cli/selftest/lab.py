@@ -17,6 +17,7 @@ from strongref.errors import StrongRefError
 from strongref.protocol.ports import BATCH
 from strongref_cli.install.apply import LAGGING_POLLS
 from strongref_cli.install.stacks import RegionStacks
+from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +38,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 3.0
 """Seconds between two looks at a stack."""
 _GIVE_UP = 1800.0
 """Seconds for one operation of a stack: longer than any that this makes."""
-_CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 _BUSY = "_IN_PROGRESS"
 _CANCELED = ("Delete canceled", "in use by")
 """In the reason of the event of a deletion that CloudFormation refuses for an export in use."""
@@ -109,6 +110,18 @@ class Lab:
         stacks = self.stacks(region)
         return stacks.aws.pages(stacks.where, action, self.name, service, **request)
 
+    def refusal(
+        self, code: str, service: Callable[[Clients, str], Any], action: str, region: str, **request: Any
+    ) -> str:
+        """The code, if a call fails with that one; empty if it succeeds. Raises `AwsCallError`: it fails otherwise."""
+        try:
+            self.call(service, action, region, **request)
+        except AwsCallError as error:
+            if error.code != code:
+                raise
+            return code
+        return ""
+
     def deploy(self, region: str, stack: str, template: Mapping[str, Any], **request: Any) -> Ended:
         """Create or update a stack, and wait for the end. Raises `StrongRefError`: a call failed, or it was stopped."""
         if not stack.startswith(self.name):
@@ -118,7 +131,7 @@ class Lab:
         action = "Update" if before else "Create"
         sections = {name: section for name, section in template.items() if section}  # Some must not be empty.
         body = json.dumps(sections, separators=(",", ":"))
-        given = {"StackName": stack, "TemplateBody": body, "Capabilities": _CAPABILITIES, **request}
+        given = {"StackName": stack, "TemplateBody": body, "Capabilities": CAPABILITIES, **request}
         given["ClientRequestToken"] = uuid4().hex  # A response that is lost is asked for again.
         arn = self.call(Clients.cloudformation, f"{action}Stack", region, **given)["StackId"]
         return self._ended(stacks, arn, action.upper(), before)

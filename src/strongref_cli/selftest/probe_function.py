@@ -56,10 +56,33 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
     seen = {key: event.get(key, "") for key in ("RequestType", "PhysicalResourceId", "StackId", "ResourceProperties")}
     seen |= {"came": came, "url": url._replace(query=urlencode(dates)).geturl(), "looks": looks}
     if "Into" in asked:
+        own = event["StackId"].split("/")[1]
+        seen |= {"limits": _limits(ssm, asked["Into"], own) if event["RequestType"] == "Create" else {}}
+        seen |= {"stored": time.time()}
         name = f"{asked['Into']}/{event['RequestId']}"
         ssm.put_parameter(Name=name, Value=json.dumps(seen), Type="String", Overwrite=True)
     body = json.dumps(_response(event, asked, looks[0][1])).encode()
     urlopen(Request(event["ResponseURL"], body, {"Content-Type": ""}, method="PUT"))  # noqa: S310 (as it was sent)
+
+
+def _limits(ssm: Any, own: str, export: str) -> Event:  # noqa: ANN401 (a client of boto3)
+    """What is refused to the function's role, which may read its own parameters, and whether its stack exports yet."""
+    foreign, control = "/strongref", _client("cloudcontrol")
+    pages = _client("cloudformation").get_paginator("list_exports").paginate()
+    return {
+        "own": _error(ssm.get_parameters, Names=[own]),
+        "foreign": _error(ssm.get_parameters, Names=[own, foreign]),
+        "control": _error(control.get_resource, TypeName="AWS::Lambda::Function", Identifier="strongref"),
+        "exported": any(each["Name"] == export for page in pages for each in page["Exports"]),
+    }
+
+
+def _error(call: Callable[..., object], **request: object) -> str:
+    try:
+        call(**request)
+    except ClientError as error:
+        return str(error.response["Error"]["Code"])
+    return ""
 
 
 def _look(event: Event, came: float) -> list[Any]:
@@ -98,5 +121,9 @@ def _response(event: Event, asked: Event, stack: str) -> Event:
         body["PhysicalResourceId"] = event["PhysicalResourceId"]
     if asked.get("Fails") == event["RequestType"] and stack not in ("DELETE_IN_PROGRESS", "ROLLBACK_IN_PROGRESS"):
         return body | {"Status": "FAILED", "Reason": "It was asked to fail"}
-    lacks = event.get("OldResourceProperties", {}).get("Lacks") == "true"
-    return body if lacks else body | {"Data": {"A": "a"}}
+    if event.get("OldResourceProperties", {}).get("Lacks") == "true":
+        return body
+    data = {"A": "a", "Fill": ""}
+    body["Data"] = data
+    data["Fill"] = "x" * (int(asked.get("Bytes", 0)) - len(json.dumps(body)))
+    return body

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from strongref.aws.clients import Clients
+from strongref.aws.cloud_control import TAGGED_PER_PAGE
 from strongref.aws.rate_limit import FIRST_RATES
 from strongref.aws.retry import THROTTLING_CODES
 from strongref.contract.hold_stacks import HOLD_TYPE
@@ -22,8 +24,7 @@ from strongref_cli.install.installed import read_lag
 from strongref_cli.selftest.beliefs import Seen
 from strongref_cli.selftest.lab import ensure
 from strongref_cli.selftest.requests import chain, redelivery, request
-from strongref_cli.selftest.scene import CREATED, Scene
-from strongref_toolkit.errors import AwsCallError
+from strongref_cli.selftest.scene import CREATED, NOTHING, Scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -117,14 +118,7 @@ class Reads(NamedTuple):
         return {belief: Seen(bool(code), code or "not refused") for belief, code in found.items()}
 
     def _refused(self, code: str, action: str, **request: Any) -> str:
-        """The code, if it fails with that. Raises `AwsCallError`: it fails with another one, which may say anything."""
-        try:
-            self.call(action, **request)
-        except AwsCallError as error:
-            if error.code != code:
-                raise
-            return code
-        return ""
+        return self.lab.refusal(code, Clients.ssm, action, self.region, **request)
 
     def pages(self) -> Seen:
         """What a second page has if a name of the first one is deleted before."""
@@ -172,10 +166,11 @@ def _reads(at: Scene) -> dict[str, Seen]:
 
 def _holding(at: Scene) -> dict[str, Seen]:
     """A stack like those that hold an export: one parameter that imports it."""
-    region, stacks = at.lab.regions[0], at.lab.stacks(at.lab.regions[0])
-    at.produce({}, {"Hold": {"Value": at.producer, "Export": {"Name": at.producer}}}).expect(CREATED)
+    region, stacks, clock = at.lab.regions[0], at.lab.stacks(at.lab.regions[0]), at.lab.session.clock
     value = {"Name": f"{at.path}/hold", "Type": "String", "Value": {"Fn::ImportValue": at.producer}}
-    template = {"Resources": {"Hold": {"Type": HOLD_TYPE, "Properties": value}}}
+    resources = {"Hold": {"Type": HOLD_TYPE, "Properties": value}}
+    too_early = _import_of_nothing(at, resources)
+    at.produce({}, {"Hold": {"Value": at.producer, "Export": {"Name": at.producer}}}).expect(CREATED)
     first: dict[str, float] = {}
 
     def look() -> bool:
@@ -188,9 +183,9 @@ def _holding(at: Scene) -> dict[str, Seen]:
             first.setdefault("listed", now)
         return len(first) == 2  # noqa: PLR2004 (both)
 
-    began = time.monotonic()
+    began, sent = time.monotonic(), clock.now()
     with ThreadPoolExecutor(1) as pool:
-        creating = pool.submit(at.lab.deploy, region, at.consumer, template)
+        creating = pool.submit(at.lab.deploy, region, at.consumer, {"Resources": resources})
         while not creating.done():
             look()
         creating.result().expect(CREATED)
@@ -198,11 +193,32 @@ def _holding(at: Scene) -> dict[str, Seen]:
     seconds = first["created"] - began
     lag = max(0.0, first["listed"] - first["created"]) if "listed" in first else waited
     bound = read_lag(at.lab.session, [region]).seconds
+    (stack,) = at.lab.call(Clients.cloudformation, "DescribeStacks", region, StackName=at.consumer)["Stacks"]
+    dates, skew = (sent, stack["CreationTime"], clock.now()), timedelta(seconds=2 * CLOCK_SKEW_SECONDS)
     at.lab.delete(region, at.consumer).expect("")
+    found = [
+        how
+        for how, name in (("ARN", stack["StackId"]), ("name", at.consumer))
+        if not at.lab.refusal("ValidationError", Clients.cloudformation, "DescribeStacks", region, StackName=name)
+    ]
     return {
+        "imports-first": too_early,
         "hold-time": Seen(seconds <= HURRIED_SECONDS, f"{seconds:.1f} s"),
         "list-imports": Seen(lag < bound or not lag, f"after {lag:.2f} s"),
+        "deleted-stacks": Seen(found == ["ARN"], f"found by its {' and its '.join(found)}"),
+        "response-dates": Seen(
+            dates[0] - skew < dates[1] < dates[2] + skew, f"{dates[1]:%T} between {dates[0]:%T} and {dates[2]:%T}"
+        ),
     }
+
+
+def _import_of_nothing(at: Scene, resources: Mapping[str, Any]) -> Seen:
+    """What a creation does before CloudFormation finds that an export is missing."""
+    region = at.lab.regions[0]
+    ended = at.lab.deploy(region, at.consumer, {"Resources": {"Nothing": NOTHING, **resources}})
+    touched = {each["LogicalResourceId"] for each in at.lab.stacks(region).events(at.consumer)} - {at.consumer}
+    at.lab.delete(region, at.consumer).expect("")
+    return Seen(ended.status != CREATED and not touched, f"{', '.join(sorted(touched)) or 'nothing'} before {ended}")
 
 
 def _tagging(at: Scene) -> dict[str, Seen]:
@@ -215,7 +231,12 @@ def _tagging(at: Scene) -> dict[str, Seen]:
         return bool(found["ResourceTagMappingList"])
 
     lag = reads.until(shown)
-    return {"tagging-lag": Seen(lag <= GIVE_UP_SECONDS, f"after {lag:.1f} s")}
+    large = {"ResourcesPerPage": TAGGED_PER_PAGE}
+    refused = at.lab.refusal("InvalidParameterException", Clients.tagging, "GetResources", reads.region, **large)
+    return {
+        "tagging-lag": Seen(lag <= GIVE_UP_SECONDS, f"after {lag:.1f} s"),
+        "tagging-pages": Seen(not refused, refused or "accepted"),
+    }
 
 
 def _rates(at: Scene) -> dict[str, Seen]:

@@ -14,18 +14,24 @@ from strongref.aws.clients import Clients, dns_suffix
 from strongref.contract.continuation import MAX_INVOCATIONS
 from strongref.contract.names import StackArn
 from strongref.contract.origin import VARIABLE, ResponseHosts, requested_at, response_bucket, response_key
+from strongref.contract.response import RESPONSE_LIMIT
+from strongref.protocol.time import CLOCK_SKEW_SECONDS
 from strongref.protocol.verification import AHEAD, LATE_DELIVERY, LATE_SECONDS, MAY_RAISE
 from strongref_cli.install.installed import parameter, read_lag
 from strongref_cli.selftest.beliefs import Seen
-from strongref_cli.selftest.lab import Ended, ensure
+from strongref_cli.selftest.lab import CAPABILITIES, Ended, ensure
 from strongref_cli.selftest.scene import CREATED, NOTHING, REFUSED, UPDATED, Scene
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mypy_boto3_ssm.type_defs import ParameterTypeDef
+
     from strongref_cli.selftest.scene import Template
 
+_OF_ALL = ["cloudformation:GetResource", "cloudformation:ListExports"]
+"""What the function may do that has no resource in IAM."""
 CHAIN_SECONDS = 300
 """For which CloudFormation waits for a chain of invocations."""
 WATCHED_SECONDS = 20
@@ -52,11 +58,14 @@ class Request(NamedTuple):
     came: float
     url: str
     looks: tuple[Look, ...]
+    limits: Mapping[str, Any]  # what was refused to the function's role, if this is a creation
+    ahead: float  # seconds by which AWS's clock was ahead of the function's; a call that was repeated adds to them
 
     @classmethod
-    def parse(cls, text: str) -> Request:
-        kind, physical_id, stack, properties, came, url, looks = json.loads(text).values()
-        return cls(kind, physical_id, stack, properties, came, url, tuple(Look(*each) for each in looks))
+    def parse(cls, stored: ParameterTypeDef) -> Request:
+        kind, physical_id, stack, properties, came, url, looks, limits, at = json.loads(stored["Value"]).values()
+        seen, ahead = tuple(Look(*each) for each in looks), stored["LastModifiedDate"].timestamp() - at
+        return cls(kind, physical_id, stack, properties, came, url, seen, limits, ahead)
 
     @property
     def signed(self) -> float:
@@ -83,7 +92,10 @@ def _deploy(at: Scene, generation: int, identity: str, *, fails: bool = False, *
     role = {
         **({"PermissionsBoundary": boundary} if boundary else {}),
         "AssumeRolePolicyDocument": _policy(Action="sts:AssumeRole", Principal={"Service": "lambda.amazonaws.com"}),
-        "Policies": [{"PolicyName": "look", "PolicyDocument": _policy(Action=actions, Resource=whose)}],
+        "Policies": [
+            {"PolicyName": name, "PolicyDocument": _policy(Action=allowed, Resource=resource)}
+            for name, allowed, resource in (("own", actions, whose), ("all", _OF_ALL, "*"))
+        ],
     }
     function: Template = {"Handler": "index.handler", "Runtime": "python3.13", "Code": {"ZipFile": code}}
     function |= {"Role": {"Fn::GetAtt": ["Role", "Arn"]}, "Timeout": 60, "MemorySize": 1024}  # as strongref's own
@@ -107,19 +119,19 @@ def _seen(at: Scene, of: str = "") -> list[Request]:
     """The requests so far, in the order in which they came: of `Seen`, or of `-fails`, which failed to be created."""
     at.lab.sleep(read_lag(at.lab.session, at.lab.regions).after_writing)
     pages = at.lab.pages(Clients.ssm, "GetParametersByPath", at.lab.regions[0], Path=at.path + of)
-    texts = [
-        each["Value"] for page in pages for each in page["Parameters"] if not each["Name"].endswith(("/first", "/go"))
-    ]
-    ensure(texts, "the function of the run's own stored nothing")
-    return sorted(map(Request.parse, texts), key=lambda each: each.came)
+    found = [each for page in pages for each in page["Parameters"] if not each["Name"].endswith(("/first", "/go"))]
+    ensure(found, "the function of the run's own stored nothing")
+    return sorted(map(Request.parse, found), key=lambda each: each.came)
 
 
-def _import_during_deletion(at: Scene) -> Seen:
-    """Whether an import of the stack's export fails that begins and ends while the stack is being deleted."""
+def _during_deletion(at: Scene) -> dict[str, Seen]:
+    """Whether an import of the stack's export, and an update, fail that begin and end while the stack is deleted."""
     lab, region, leaving = at.lab, at.lab.regions[0], {"StackStatus": "DELETE_IN_PROGRESS"}
     stacks = lab.stacks(region)
     stacks.delete(at.producer)
     lab.wait(lambda: leaving.items() <= (stacks.stack(at.producer) or leaving).items(), "The deletion")
+    update = {"StackName": at.producer, "UsePreviousTemplate": True, "Capabilities": CAPABILITIES}
+    refused = lab.refusal("ValidationError", Clients.cloudformation, "UpdateStack", region, **update)
     outputs = {"Imported": {"Value": {"Fn::ImportValue": at.producer}}}
     try:
         ended = lab.deploy(region, at.consumer, {"Resources": {"Nothing": NOTHING}, "Outputs": outputs})
@@ -129,26 +141,28 @@ def _import_during_deletion(at: Scene) -> Seen:
     lab.call(Clients.ssm, "PutParameter", region, Name=f"{at.path}/go", Value="1", Type="String")
     lab.delete(region, at.consumer).expect("")
     at.delete_producer().expect("")
-    if ended.status == CREATED:
-        return Seen(False, str(ended))
-    return Seen(True if was_leaving else None, str(ended) if was_leaving else "the deletion was over first")
+    seen = {"export-leaving": Seen(ended.status != CREATED, str(ended))}
+    seen["one-operation"] = Seen(bool(refused), refused or "an update was accepted during a deletion")
+    too_late = Seen(None, "the deletion was over first")
+    return {name: each if was_leaving or not each.holds else too_late for name, each in seen.items()}
 
 
 def request(at: Scene) -> dict[str, Seen]:
     _deploy(at, 1, "first", Fails="Delete").expect(CREATED)
     leaked = _deploy(at, 2, "second", Waits="true")
-    _deploy(at, 3, "third", fails=True)
-    lacking = _deploy(at, 4, "second", fails=True, Lacks="true")
-    leaving = _import_during_deletion(at)
+    full = _deploy(at, 3, "second", Waits="true", Bytes=str(RESPONSE_LIMIT))
+    _deploy(at, 4, "third", fails=True)
+    lacking = _deploy(at, 5, "second", fails=True, Lacks="true")
+    leaving = _during_deletion(at)
     found, failing = _seen(at), [each.kind for each in _seen(at, "-fails")]
     updates = [each for each in found if each.kind == "Update"]
-    pairs = [both for both in pairwise(updates) if both[0].properties["Generation"] == "4"]
+    pairs = [both for both in pairwise(updates) if both[0].properties["Generation"] == "5"]
     ensure(found[0].kind == "Create" and pairs, f"the requests were {', '.join(each.kind for each in found)}")
     failed, rollback = pairs[0]
     statuses = [each.looks[0].stack.removesuffix("_IN_PROGRESS") for each in (found[0], failed, rollback, found[-1])]
     given = parameter(at.lab.session, at.lab.regions[0], "ResponseHosts")
     hosts = ResponseHosts.from_environment({**os.environ, VARIABLE: given})
-    former = rollback.properties["Generation"]
+    former, ahead = rollback.properties["Generation"], [each.ahead for each in found]
     return {
         "in-progress": in_progress(found, LATE_SECONDS + 2 * read_lag(at.lab.session, at.lab.regions).seconds),
         "set-before-signed": _dates([each.looks[0].updated // 1 - each.signed for each in found if each.signed]),
@@ -158,10 +172,23 @@ def request(at: Scene) -> dict[str, Seen]:
         **_cleanups(found),
         "failed-create": Seen(failing == ["Create", "Delete"] * 2, ", ".join(failing)),
         "stack-status": Seen(statuses == ["CREATE", "UPDATE", "UPDATE_ROLLBACK", "DELETE"], ", ".join(statuses)),
-        "rollback-request": Seen(former == "2", f"with {former}"),
+        "rollback-request": Seen(former != "5", f"with {former}"),
         "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),
         "missing-attribute": Seen(lacking.status == REFUSED, str(lacking)),
-        "export-leaving": leaving,
+        "response-size": Seen(full.status != REFUSED, str(full)),
+        "clocks": Seen(abs(min(ahead)) <= 2 * CLOCK_SKEW_SECONDS, _range(ahead)),
+        **_limits(found[0].limits),
+        **leaving,
+    }
+
+
+def _limits(seen: Mapping[str, Any]) -> dict[str, Seen]:
+    """What a role may not do that has a part of the permissions, and whether a stack exports before its end."""
+    own, foreign, control, exported = (seen[key] for key in ("own", "foreign", "control", "exported"))
+    return {
+        "plural-actions": Seen(None if own else bool(foreign), own or foreign or "a name without permission was read"),
+        "cloud-control-callers": Seen(control not in {"", "ResourceNotFoundException"}, control or "it was read"),
+        "exports-last": Seen(not exported, f"during the creation, it is {'' if exported else 'not '}listed"),
     }
 
 
@@ -180,7 +207,11 @@ def in_progress(requests: list[Request], allowed: float) -> Seen:
 
 def _dates(ahead: list[float]) -> Seen:
     """Seconds by which dates are ahead of others that are not to be the earlier ones."""
-    return Seen(max(ahead, default=0) <= 0, f"{min(ahead):+.1f} to {max(ahead):+.1f} s" if ahead else "no dates")
+    return Seen(max(ahead, default=0) <= 0, _range(ahead))
+
+
+def _range(seconds: list[float]) -> str:
+    return f"{min(seconds):+.1f} to {max(seconds):+.1f} s" if seconds else "no dates"
 
 
 def response_urls(requests: list[Request], hosts: ResponseHosts, region: str) -> dict[str, Seen]:

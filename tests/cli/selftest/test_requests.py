@@ -18,7 +18,7 @@ BUCKET = "cloudformation-custom-resource-response-euwest1"
 def request(*looks: tuple[float, str], host: str = f"{BUCKET}.s3-eu-west-1.amazonaws.com", key: str = KEY) -> Request:
     url = f"https://{host}/{key}?X-Amz-Date=20260102T030405Z"
     seen = tuple(Look(seconds, "CREATE_IN_PROGRESS", status, "", 0.0) for seconds, status in looks)
-    return Request("Create", "", str(STACK), {}, 1767323046.0, url, seen)
+    return Request("Create", "", str(STACK), {}, 1767323046.0, url, seen, {}, 0.0)
 
 
 @pytest.mark.parametrize(

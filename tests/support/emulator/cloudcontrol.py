@@ -18,7 +18,7 @@ from ministack.core.iam_evaluator import AuthError, enforce
 from ministack.core.responses import get_region
 from ministack.core.router import extract_access_key_id
 
-from tests.support.emulator import gateway, iam
+from tests.support.emulator import gateway, iam, wrong
 from tests.support.emulator.cloudcontrol_network import NETWORK
 from tests.support.emulator.cloudcontrol_types import TYPES, UNSUPPORTED
 
@@ -57,7 +57,7 @@ class Caller:
             ServiceError: as the type's handler tells it.
         """
         denied = enforce(self.access_key, action, action.partition(":")[0], get_region(), resource_arn=arn)
-        if denied is None:
+        if denied is None or wrong.is_wrong("cloud-control-callers"):
             return
         principal = denied.code if isinstance(denied, AuthError) else denied.principal_arn
         because = f"because no identity-based policy allows the {action} action"

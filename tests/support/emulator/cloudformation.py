@@ -71,7 +71,10 @@ def in_cleanup(delete: Callable[..., Any]) -> Callable[..., Any]:
 def with_ancestors(describe: Callable[..., tuple[int, Any, Any]]) -> Callable[..., tuple[int, Any, Any]]:
     """DescribeStacks with the ParentId and the RootId of nested stacks, which the emulator keeps to itself."""
 
-    def described(params: object) -> tuple[int, Any, Any]:
+    def described(params: dict[str, list[str]]) -> tuple[int, Any, Any]:
+        stack = _stacks.get(params.get("StackName", [""])[0])
+        if stack and wrong.is_wrong("deleted-stacks"):
+            params = {**params, "StackName": [stack["StackId"]]}
         status, headers, body = describe(params)
         text = body.decode() if isinstance(body, bytes) else body
         if wrong.is_wrong("cleanup-failure"):

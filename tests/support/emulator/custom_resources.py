@@ -53,6 +53,9 @@ _RETRY_WAITS = (60.0, 120.0)
 _of: ContextVar[str] = ContextVar("of", default="")
 """Whose response URL is made: the stack's ID and the logical ID, as they are in its key."""
 
+_creates: ContextVar[bool] = ContextVar("creates", default=False)
+"""Whether its request is a Create."""
+
 _in_progress: dict[tuple[str, str], dict[str, Any]] = {}
 """The resources whose functions are at work, by stack ID and logical ID."""
 
@@ -63,12 +66,25 @@ def install() -> None:
     """Patch the request of a custom resource, its response URL, and the lists of resources."""
     custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
     custom_resource._response_url = response_url
+    custom_resource.register_token = impatient(custom_resource.register_token)
     custom_resource._normalise_resource_properties = as_sent(custom_resource._normalise_resource_properties)
     lambda_svc.invoke_async_with_retry = unless_stopped(lambda_svc.invoke_async_with_retry)
     lambda_svc._execute_function_with_config_scope = again(lambda_svc._execute_function_with_config_scope)
     handlers._resolve_stack = with_progress(handlers._resolve_stack)
     for action in _LISTING:
         handlers._ACTION_HANDLERS[action] = listing(handlers._ACTION_HANDLERS[action])
+
+
+def impatient(register: Callable[[str], threading.Event]) -> Callable[[str], threading.Event]:
+    """What CloudFormation waits for until ServiceTimeout is over; for a creation hardly at all, where that is wrong."""
+
+    def registering(token: str) -> threading.Event:
+        responded = register(token)
+        if _creates.get() and wrong.is_wrong("service-timeout"):
+            responded.wait = lambda timeout=None: threading.Event.wait(responded, min(timeout or 1, 1))  # type: ignore[method-assign]
+        return responded
+
+    return registering
 
 
 def response_url(token: str) -> str:
@@ -106,7 +122,7 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
         old_props: dict[str, Any] | None = None,
     ) -> object:
         show(stack_id, logical_id, request_type, resource_type, physical_id or "")
-        token = _of.set(f"{stack_id}|{logical_id}|")
+        token, creating = _of.set(f"{stack_id}|{logical_id}|"), _creates.set(request_type == "Create")
         rolls_back = "ROLLBACK" in _stacks[stack_name]["StackStatus"] and request_type == "Update"
         if rolls_back and wrong.is_wrong("rollback-request"):
             props = old_props or {}
@@ -119,6 +135,7 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
             return done
         finally:
             _of.reset(token)
+            _creates.reset(creating)
             hide(stack_id, logical_id)
 
     return invoking

@@ -100,7 +100,12 @@ def importing_first(deploy: Callable[..., Awaitable[None]]) -> Callable[..., Awa
     ) -> None:
         with _lock:
             missing = [each for each in _imports(_stacks[name], Sent(template, parameters)) if not _importable(each)]
-        if not missing:
+        if wrong.is_wrong("exports-last"):
+            named_at_once = [
+                each["Export"]["Name"] for each in template.get("Outputs", {}).values() if "Export" in each
+            ]
+            _exports.update({each: {"StackId": arn, "Name": each, "Value": "?"} for each in named_at_once})
+        if not missing or wrong.is_wrong("imports-first"):
             await deploy(name, arn, template, parameters, disable_rollback, tags, **named)
             return
         why = f"No export named {missing[0]} found"

@@ -104,6 +104,10 @@ def updating(update: Action) -> Action:
     def acting(params: object) -> Answer:
         stack = handlers._resolve_stack(_p(params, "StackName") or "")
         if stack and stack["StackStatus"] not in _UPDATABLE:
+            if wrong.is_wrong("one-operation"):
+                body = f"<UpdateStackResult><StackId>{stack['StackId']}</StackId></UpdateStackResult>"
+                accepted: Answer = handlers._xml(200, "UpdateStackResponse", body)
+                return accepted
             why = f"Stack:{stack['StackId']} is in {stack['StackStatus']} state and can not be updated."
             return _error("ValidationError", why)
         return update(params)

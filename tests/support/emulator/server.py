@@ -55,6 +55,8 @@ from tests.support.emulator import (  # noqa: E402
     wrong,
 )
 
+_WRONG_LIMIT = 4000
+
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     """Our own routes, and the check of custom resources' answers; all else is the emulator's."""
@@ -94,6 +96,9 @@ async def _answer(scope: Scope, receive: Receive, send: Send) -> None:
         body += message.get("body", b"")
         more = message.get("more_body", False)
     token = scope["path"].rpartition("|")[2].removeprefix(answers.PATH)  # of `custom_resources.response_url`
+    if len(body) > _WRONG_LIMIT and wrong.is_wrong("response-size", "".join(scope["path"].split(":")[4:5])):
+        failed = {**json.loads(body), "Status": "FAILED", "Reason": "Response object is too long.", "Data": {}}
+        body = json.dumps(failed).encode().ljust(len(body))
     if not answers.take(token, body):
         await _respond(send, 400, {"error": "the answer is too large"})
         return
@@ -150,6 +155,7 @@ def main(port: int) -> None:
     """Serve on the loopback interface until stopped."""
     threading.Thread(target=_end_with_last_user, daemon=True).start()
     for part in (
+        wrong,
         late,
         iam,
         paging,
@@ -176,6 +182,7 @@ def main(port: int) -> None:
     config = Config()
     config.bind = [f"127.0.0.1:{port}"]
     config.keep_alive_timeout = 75
+    config.include_date_header = False  # `wrong` sets it.
     asyncio.run(serve(app, config))  # type: ignore[arg-type, unused-ignore]
 
 

@@ -45,7 +45,8 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
     status, headers, body = _granted(await serve(request))
     if action == "PutParameter" and wrong.is_wrong("kept-tags"):
         ssm._tags.pop(ssm._parameters[asked["Name"]]["ARN"], None)
-    return status, headers, _dated_otherwise(body) if wrong.is_wrong("modified-date") else body
+    is_dated_otherwise = wrong.is_wrong("modified-date") or wrong.is_wrong("clocks")
+    return status, headers, _dated_otherwise(body) if is_dated_otherwise else body
 
 
 def _granted(response: gateway.Response) -> gateway.Response:

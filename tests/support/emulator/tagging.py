@@ -31,7 +31,7 @@ async def _served(request: gateway.Request, serve: gateway.Serve) -> gateway.Res
         return await serve(request)
     asked = iam.parsed(request.body)
     after, size = asked.pop("PaginationToken", ""), asked.pop("ResourcesPerPage", PAGE)
-    if not 1 <= size <= _MOST:
+    if not 1 <= size <= (PAGE if wrong.is_wrong("tagging-pages") else _MOST):
         return _refusal("ResourcesPerPage must be between 1 and 100")
     status, sent, text = await serve(request._replace(body=json.dumps(asked).encode()))
     return status, sent, page(text, b64decode(after).decode(), size) if status == 200 else text
