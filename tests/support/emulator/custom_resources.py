@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ BELIEFS = (
     "attributes",
 )
 
-_WRONG_RETRY_WAIT = 1.0
+_WRONG_RETRY_WAIT, _WRONG_TIMEOUT = 1.0, 10.0
 _DROPPED = {"loop-detection": 5, "self-invocation": 10}
 """So many invocations before the last one of a chain, it is stopped; the first one's number is a text."""
 
@@ -52,9 +53,6 @@ _RETRY_WAITS = (60.0, 120.0)
 
 _of: ContextVar[str] = ContextVar("of", default="")
 """Whose response URL is made: the stack's ID and the logical ID, as they are in its key."""
-
-_creates: ContextVar[bool] = ContextVar("creates", default=False)
-"""Whether its request is a Create."""
 
 _in_progress: dict[tuple[str, str], dict[str, Any]] = {}
 """The resources whose functions are at work, by stack ID and logical ID."""
@@ -66,7 +64,6 @@ def install() -> None:
     """Patch the request of a custom resource, its response URL, and the lists of resources."""
     custom_resource.invoke_custom_resource = in_progress(custom_resource.invoke_custom_resource)
     custom_resource._response_url = response_url
-    custom_resource.register_token = impatient(custom_resource.register_token)
     custom_resource._normalise_resource_properties = as_sent(custom_resource._normalise_resource_properties)
     lambda_svc.invoke_async_with_retry = unless_stopped(lambda_svc.invoke_async_with_retry)
     lambda_svc._execute_function_with_config_scope = again(lambda_svc._execute_function_with_config_scope)
@@ -75,16 +72,17 @@ def install() -> None:
         handlers._ACTION_HANDLERS[action] = listing(handlers._ACTION_HANDLERS[action])
 
 
-def impatient(register: Callable[[str], threading.Event]) -> Callable[[str], threading.Event]:
-    """What CloudFormation waits for until ServiceTimeout is over; for a creation hardly at all, where that is wrong."""
+def impatient(invoke: Callable[..., Any]) -> Callable[..., Any]:
+    """A request that CloudFormation gives up before ServiceTimeout is over."""
 
-    def registering(token: str) -> threading.Event:
-        responded = register(token)
-        if _creates.get() and wrong.is_wrong("service-timeout"):
-            responded.wait = lambda timeout=None: threading.Event.wait(responded, min(timeout or 1, 1))  # type: ignore[method-assign]
-        return responded
+    def invoking(*request: object) -> object:
+        pool = ThreadPoolExecutor(1)
+        try:
+            return pool.submit(copy_context().run, invoke, *request).result(_WRONG_TIMEOUT)
+        finally:
+            pool.shutdown(wait=False)
 
-    return registering
+    return invoking
 
 
 def response_url(token: str) -> str:
@@ -122,12 +120,13 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
         old_props: dict[str, Any] | None = None,
     ) -> object:
         show(stack_id, logical_id, request_type, resource_type, physical_id or "")
-        token, creating = _of.set(f"{stack_id}|{logical_id}|"), _creates.set(request_type == "Create")
+        token = _of.set(f"{stack_id}|{logical_id}|")
         rolls_back = "ROLLBACK" in _stacks[stack_name]["StackStatus"] and request_type == "Update"
         if rolls_back and wrong.is_wrong("rollback-request"):
             props = old_props or {}
+        send = impatient(invoke) if request_type == "Create" and wrong.is_wrong("service-timeout") else invoke
         try:
-            done = invoke(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
+            done = send(request_type, logical_id, props, stack_name, stack_id, resource_type, physical_id, old_props)
             if rolls_back and not done[1] and wrong.is_wrong("missing-attribute"):
                 raise RuntimeError("Vendor response doesn't contain A key in object")
             if done[1] and wrong.is_wrong("attributes"):
@@ -135,7 +134,6 @@ def in_progress(invoke: Callable[..., Any]) -> Callable[..., Any]:
             return done
         finally:
             _of.reset(token)
-            _creates.reset(creating)
             hide(stack_id, logical_id)
 
     return invoking
