@@ -16,6 +16,12 @@ DENIED = frozenset(
 NOT_ACCEPTED = ("UnrecognizedClientException", "InvalidClientTokenId", "AuthFailure")
 """The codes of calls in a region that is not enabled for the account."""
 
+THROTTLED = (
+    *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
+    *("TooManyRequestsException", "RequestLimitExceeded"),
+)
+"""The codes of calls that are more than a quota allows."""
+
 _ACTIONS = {
     "ssm": (
         *("AddTagsToResource", "DeleteParameters", "DescribeParameters", "GetParameters", "GetParametersByPath"),
@@ -52,10 +58,7 @@ _SHARED = {
         *("InternalServerError", "InternalFailure", "InternalException", "InternalServiceException"),
         *("ServiceInternalErrorException", "ServiceUnavailable"),
     ),
-    "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota.": (
-        *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
-        *("TooManyRequestsException", "RequestLimitExceeded"),
-    ),
+    "Other callers use up the quota of the account. Deploy fewer stacks at a time, or raise the quota.": THROTTLED,
     "AWS does not accept the credentials here. Enable the region for the account, or check the credentials.": (
         *NOT_ACCEPTED,
     ),

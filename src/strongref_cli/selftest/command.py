@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strongref import __version__
 from strongref.arns import Arn
+from strongref.aws.clients import Clients
 from strongref.errors import StrongRefError
 from strongref.text import some
 from strongref_cli.install.installed import export_accounts, installed_in
@@ -40,6 +41,8 @@ _AT_ONCE = 8
 """Checks side by side: 16 stacks at most."""
 _FIRST = ("continuation", "race", "request", "redelivery", "chain")
 """Those that take longest."""
+_FEW_FUNCTIONS = 50
+"""Functions at once that checks side by side may come near."""
 _ALONE = ("rates",)
 """What takes so many calls that the others would wait."""
 _MINUTES, _QUICK_MINUTES = 25, 8
@@ -71,7 +74,13 @@ POLICY = {
         "GetParameters GetParametersByPath ListTagsForResource PutParameter AddTagsToResource RemoveTagsFromResource "
         "DeleteParameter DeleteParameters",
     ),
-    "Looks": ([*(f"cloudformation:{x}" for x in _LOOKS.split()), "ssm:DescribeParameters", "tag:GetResources"], "*"),
+    "Looks": (
+        [
+            *(f"cloudformation:{x}" for x in _LOOKS.split()),
+            *("lambda:GetAccountSettings", "ssm:DescribeParameters", "tag:GetResources"),
+        ],
+        "*",
+    ),
 }
 """The least permissions, by statement: actions, and what they are for."""
 
@@ -111,6 +120,7 @@ def selftest(args: argparse.Namespace, session: ToolSession) -> int:
     if without := _check_installed(lab):
         tell("note", f"Not tried: {some(NEED_MACRO, 5)}. {without} is installed with Macro=false.")
         checks = [each for each in checks if each.name not in NEED_MACRO]
+    _warn_of_few_functions(lab)
     minutes = _QUICK_MINUTES if args.quick else _MINUTES
     ask_about(_plan(checks, lab, minutes), args, f"Run {'it' if len(checks) == 1 else f'all {len(checks)}'}?")
     # What ends a pipeline's job, or whose terminal is closed, is as ctrl-C. Windows has no SIGHUP.
@@ -173,6 +183,15 @@ def _check_installed(lab: Lab) -> str:
     return without
 
 
+def _warn_of_few_functions(lab: Lab) -> None:
+    """AWS gives new accounts few functions at once; those beyond that wait."""
+    settings = [lab.call(Clients.functions, "GetAccountSettings", each) for each in dict.fromkeys(lab.regions)]
+    at_once = min(each["AccountLimit"]["ConcurrentExecutions"] for each in settings)
+    if at_once < _FEW_FUNCTIONS:
+        then = "Events may come late, so that response-date fails. Request a higher quota of Lambda"
+        tell("note", f"At most {at_once} functions run at once in this account. {then}.")
+
+
 def _plan(checks: Sequence[Check | Probe], lab: Lab, minutes: int) -> Result:
     where = " and ".join(dict.fromkeys(lab.regions))
     notes = [
@@ -199,17 +218,15 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
                 tell("note", f"{now.check.name}: {how}, {len(tried)} of {len(checks)}{waits}")
 
         try:
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                try:
-                    for each in as_completed([pool.submit(_try, x, lab) for x in checks if x.name not in _ALONE]):
-                        done(each.result())
-                except BaseException:
-                    lab.stop.set()
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    raise
-            for check in checks:
-                if check.name in _ALONE:
-                    done(_try(check, lab))
+            for alone in (False, True):
+                now = [each for each in checks if (each.name in _ALONE) is alone]
+                with ThreadPoolExecutor(_AT_ONCE) as pool:
+                    try:
+                        for ended in as_completed([pool.submit(_try, each, lab) for each in now]):
+                            done(ended.result())
+                    except BaseException:
+                        lab.stop.set()  # Those that have begun soon end, and the others do not begin.
+                        raise
         except BaseException:
             for text in _remove(lab, step):
                 tell("note", f"Not removed: {text}")

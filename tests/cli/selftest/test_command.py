@@ -188,3 +188,13 @@ def test_what_is_older_than_the_operation_is_not_its_end(
     monkeypatch.setattr("strongref_cli.selftest.lab._FIRST_PAUSE", 0.0)
     arn = "arn:aws:cloudformation:eu-west-1:111111111111:stack/web/1"
     assert LAB._ended(cast("Any", stacks), arn, "UPDATE", cast("Any", before)).status == status
+
+
+@pytest.mark.parametrize(("limits", "warned"), [((1000, 10), True), ((1000, 1000), False)])
+def test_an_account_that_runs_few_functions_at_once_is_told(
+    limits: tuple[int, int], warned: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = iter([{"AccountLimit": {"ConcurrentExecutions": limit}} for limit in limits])
+    monkeypatch.setattr(Lab, "call", lambda *_: next(found))
+    command._warn_of_few_functions(LAB)
+    assert ("At most 10 functions run at once" in capsys.readouterr().err) is warned

@@ -21,6 +21,7 @@ from botocore.exceptions import ConnectionError as UnreachableError
 
 from strongref.aws.rate_limit import InFlight, RateLimiter, Turn
 from strongref.errors import OUT_OF_TIME
+from strongref.next_steps import THROTTLED
 
 if TYPE_CHECKING:
     from strongref.protocol.time import Clock
@@ -31,11 +32,7 @@ T = TypeVar("T")
 _POLL_SECONDS = 0.01
 """How often a call looks whether another one has ended, if there are so many."""
 
-THROTTLING_CODES = {
-    *("ThrottlingException", "Throttling", "ThrottledException", "RequestThrottled", "RequestThrottledException"),
-    *("TooManyRequestsException", "RequestLimitExceeded"),
-    "TooManyUpdates",  # Concurrent updates of one parameter.
-}
+THROTTLING_CODES = {*THROTTLED, "TooManyUpdates"}  # the last one: concurrent updates of one parameter
 _FAULT_CODES = {"InternalServerError", "InternalFailure", "ServiceUnavailable"}
 _FAULT_STATUS = 500
 
