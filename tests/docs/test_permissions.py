@@ -62,6 +62,7 @@ OF_THE_COMMAND = {
     "DescribeChangeSet",
     "DescribeParameters",
     "DescribeRegions",
+    "GetAccountSettings",
     "GetFunctionConfiguration",
     "AssumeRole",
     "GetCallerIdentity",

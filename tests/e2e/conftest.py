@@ -7,8 +7,10 @@ import json
 import os
 from collections import Counter
 from contextlib import contextmanager, suppress
+from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import sleep
+from typing import IO, TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -23,9 +25,10 @@ from tests.support.emulator import sam
 from tests.support.emulator.control import OTHER_ACCOUNT, Emulator
 from tests.support.emulator.sam import APPLICATION, REGIONS
 from tests.support.older import unpack
+from tests.support.waiting import PAUSE_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 KEEP = "STRONGREF_KEEP_EMULATOR"
 """The variable with which a run uses the emulator of `make emulator`, which stays, with all stacks and logs."""
@@ -42,7 +45,7 @@ OLDER_ACCOUNT = "777777777777"
 FORGED_ACCOUNT = "888888888888"
 LATE_ACCOUNT = "999999999999"
 NOTIFIED_ACCOUNT = "101010101010"
-TESTED_ACCOUNT = "202020202020"
+TESTED_ACCOUNTS = ("202020202020", "202020202021", "202020202022")
 LAG = 1
 """Seconds by which the reads of that account lag."""
 HURRIED_SECONDS = 20
@@ -203,9 +206,16 @@ def notified(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Aw
 def tested(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
     """An account for the selftest, which exports to B; of one test at a time."""
     _installed(emulator, tmp_path_factory, B, sam.QUICK, None)
-    aws = _installed(emulator, tmp_path_factory, TESTED_ACCOUNT, sam.QUICK | {"ExportAccounts": B}, None)
-    with _locked(_shared(tmp_path_factory), "tested.lock"):
-        yield aws
+    with _locked_one(_shared(tmp_path_factory), TESTED_ACCOUNTS) as account:
+        yield _installed(emulator, tmp_path_factory, account, sam.QUICK | {"ExportAccounts": B}, None)
+
+
+@pytest.fixture
+def tested_abroad(emulator: Emulator, tmp_path_factory: pytest.TempPathFactory, tested: Aws) -> Iterator[Aws]:
+    """B, which trusts the account `tested`; of one test of the selftest at a time."""
+    with _locked(_shared(tmp_path_factory), "tested-abroad.lock"):
+        trust(Aws(emulator, B), tested.account)
+        yield Aws(emulator, B)
 
 
 @pytest.fixture(scope="session")
@@ -299,6 +309,27 @@ def _locked(folder: Path, name: str = "emulator.lock") -> Iterator[None]:
     with (folder / name).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def _locked_one(folder: Path, names: Sequence[str]) -> Iterator[str]:
+    """The first of them that is free."""
+    locks = {name: (folder / f"one-{name}.lock").open("w") for name in names}
+    try:
+        yield next(name for name in cycle(names) if _is_free(locks[name]))
+    finally:
+        for lock in locks.values():
+            lock.close()
+
+
+def _is_free(lock: IO[str]) -> bool:
+    """Whether nobody had it locked; now it is."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sleep(PAUSE_SECONDS)
+        return False
+    return True
 
 
 @pytest.fixture

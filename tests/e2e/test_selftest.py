@@ -23,7 +23,8 @@ from strongref_cli.selftest.behavior import ABROAD, CHECKS
 from strongref_cli.selftest.beliefs import BELIEFS
 from strongref_cli.selftest.lab import PREFIX
 from strongref_toolkit.session import ToolSession
-from tests.e2e.between_accounts import B, trust
+from tests.e2e.between_accounts import B
+from tests.e2e.conftest import TESTED_ACCOUNTS
 from tests.e2e.harness import Aws
 from tests.e2e.templates import EU, US
 from tests.e2e.test_command_line import BOTH, COMMAND, Shell
@@ -92,11 +93,10 @@ def test_a_short_run_passes_and_leaves_nothing(shell: Shell, tested: Aws) -> Non
 
 
 @pytest.fixture
-def other(tested: Aws, shell: Shell) -> Aws:
-    """The other account, which trusts that one, and has a role with the permissions that the command prints."""
-    other, policy = Aws(tested.emulator, B), shell.run("selftest", "--policy").out
-    trust(other, tested.account)
-    iam, trusted = other.client("iam", US), {"AWS": f"arn:aws:iam::{tested.account}:root"}
+def other(tested_abroad: Aws, shell: Shell) -> Aws:
+    """The other account, which has a role with the permissions that the command prints."""
+    other, policy = tested_abroad, shell.run("selftest", "--policy").out
+    iam, trusted = other.client("iam", US), {"AWS": [f"arn:aws:iam::{each}:root" for each in TESTED_ACCOUNTS]}
     statement = {"Effect": "Allow", "Principal": trusted, "Action": "sts:AssumeRole"}
     with suppress(iam.exceptions.EntityAlreadyExistsException):
         iam.create_role(RoleName="tester", AssumeRolePolicyDocument=json.dumps({"Statement": [statement]}))
@@ -113,7 +113,7 @@ def test_it_runs_between_accounts_too(shell: Shell, tested: Aws, other: Aws) -> 
 
 def test_what_is_left_between_accounts_is_removed_in_both(shell: Shell, tested: Aws, other: Aws) -> None:
     with started(shell, "account-hold", arguments=("--account-role", ROLE)) as run:
-        wait_until(lambda: "strongref-hold" in " ".join(left(tested)), "the hold")
+        wait_until(lambda: has_begun(run, "strongref-hold" in " ".join(left(tested))), "the hold")
         run.kill()
     assert len(shell.ask("selftest", *BOTH, "--yes", "--clean", "--account-role", ROLE)["removed"]) == 1
     assert (left(tested), left(other)) == ([], [])
@@ -147,18 +147,19 @@ def test_no_check_passes_on_functions_that_accept_everything(emulator: Emulator)
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_is_wrong_fails_the_check_that_shows_it(
-    name: str, tested: Aws, other: Aws, monkeypatch: pytest.MonkeyPatch
+    name: str, tested: Aws, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     belief = SHOWN[name]
+    others = [request.getfixturevalue("other")] if belief.shown_by.startswith("account-") else []
     for variable, value in tested.emulator.env(tested.account, EU).items():
         monkeypatch.setenv(variable, value)
-    lab = command._lab(ToolSession.start(), f"{PREFIX}{secrets.token_hex(4)}", (EU, US), ROLE)
+    lab = command._lab(ToolSession.start(), f"{PREFIX}{secrets.token_hex(4)}", (EU, US), ROLE if others else None)
     check = next(each for each in (*CHECKS, *ABROAD) if each.name == belief.shown_by)
     with tested.emulator.wrong(tested.account, belief.name):
         tried, _ = command._run([check], lab)
     lab.clean(print)
     assert not command.believed(tried)[belief].holds
-    assert (left(tested, lab.name), left(other, lab.name)) == ([], [])
+    assert [each for aws in (tested, *others) for each in left(aws, lab.name)] == []
 
 
 def started(shell: Shell, *checks: str, arguments: Sequence[str] = ()) -> subprocess.Popen[str]:
@@ -174,10 +175,16 @@ def started(shell: Shell, *checks: str, arguments: Sequence[str] = ()) -> subpro
     )
 
 
+def has_begun(run: subprocess.Popen[str], what: object) -> bool:
+    """Whether something is there; it never will be if the run has ended."""
+    assert run.poll() is None, run.communicate()
+    return bool(what)
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_what_ends_it_has_everything_removed(shell: Shell, tested: Aws, ending: signal.Signals) -> None:
     with started(shell, "refusal", "race") as run:
-        wait_until(lambda: left(tested), "the first stack")
+        wait_until(lambda: has_begun(run, left(tested)), "the first stack")
         run.send_signal(ending)
         _, err = run.communicate()
     assert (run.returncode, "Traceback" in err) == (130, False)
@@ -188,7 +195,7 @@ def test_killed_at_any_of_ten_moments_it_leaves_nothing_after_clean(shell: Shell
     for moment in range(10):
         before = len(left(tested))
         with started(shell, ("hold", "request")[moment % 2]) as run:
-            wait_until(lambda before=before: len(left(tested)) > before, "the first stack")  # type: ignore[misc]
+            wait_until(lambda: has_begun(run, len(left(tested)) > before), "the first stack")  # noqa: B023 (at once)
             sleep(moment / 4)
             run.kill()
     tested.put_foreign(US, f"/{PREFIX}00000000-reads/value", value="1")  # All else of that run has gone already.
@@ -212,19 +219,16 @@ def test_killed_at_any_of_ten_moments_it_leaves_nothing_after_clean(shell: Shell
         (("--only", "imports"), "--only imports names no check. There are cdk, chain, cleanup,"),
         (("--only", "account-hold"), "--only account-hold needs --account-role"),
         (("--region", "us-west-2"), "--region must be given once or twice, got eu-west-1, us-east-1 and us-west-2"),
-        (
-            ("--account-role", "arn:aws:iam::202020202020:role/x"),
-            "--account-role must be the ARN of another account's role",
-        ),
+        (("--account-role", "arn:aws:iam::ACCOUNT:role/x"), "--account-role must be the ARN of another account's role"),
         (("--clean", "strongref"), "--clean must be the name of a run, as in strongref-selftest-0a1b2c3d"),
     ],
 )
-def test_wrong_usage_is_said(shell: Shell, arguments: Sequence[str], why: str) -> None:
-    done = shell.run("selftest", *BOTH, "--yes", *arguments)
+def test_wrong_usage_is_said(shell: Shell, tested: Aws, arguments: Sequence[str], why: str) -> None:
+    done = shell.run("selftest", *BOTH, "--yes", *(each.replace("ACCOUNT", tested.account) for each in arguments))
     assert (done.status, why in done.err) == (2, True), done.err
 
 
-def test_a_region_without_the_functions_of_this_version_is_refused(shell: Shell) -> None:
+def test_a_region_without_the_functions_of_this_version_is_refused(shell: Shell, tested: Aws) -> None:
     done = shell.run("selftest", "--region", EU, "--region", "us-west-2", "--yes")
     assert (done.status, done.out) == (2, "")
-    assert "us-west-2 of account 202020202020 has no stack strongref. Run strongref install" in done.err
+    assert f"us-west-2 of account {tested.account} has no stack strongref. Run strongref install" in done.err

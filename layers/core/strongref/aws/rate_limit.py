@@ -29,7 +29,7 @@ _ACTIONS_OF_RATE = {
         *("DescribeChangeSet", "CreateChangeSet", "DeleteChangeSet", "ExecuteChangeSet", "ListImports"),
         "UpdateTerminationProtection",
     ),
-    "invocations": ("Invoke", "GetFunctionConfiguration"),
+    "invocations": ("Invoke", "GetFunctionConfiguration", "GetAccountSettings"),
     "resources": ("GetResource", "GetResources", "ListResources"),
     "others": (
         *("AssumeRole", "DescribeRegions", "GetCallerIdentity", "GetObject", "GetSecretValue"),
