@@ -17,7 +17,7 @@ BASE = ("", "arns", "errors", "grouping", "log", "metrics", "text", "contract", 
 """Texts, logs, and the data that everything is about."""
 
 CALLS = (
-    *("aws", "aws.clients", "aws.in_threads", "aws.lambda_functions", "aws.rate_limit", "aws.retry"),
+    *("codes", "aws", "aws.clients", "aws.in_threads", "aws.lambda_functions", "aws.rate_limit", "aws.retry"),
     *("protocol", "protocol.side_by_side", "runtime", "runtime.clock"),
 )
 """What a function needs that calls AWS, and itself if its time runs short. Services are loaded with the first event."""

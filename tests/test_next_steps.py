@@ -17,11 +17,12 @@ from strongref.aws.event_bus import EventBus
 from strongref.aws.lambda_functions import LambdaInvoker
 from strongref.aws.parameter_store import SsmStore
 from strongref.aws.rate_limit import RATE_OF_ACTION, RateLimiter, RateLimits
+from strongref.codes import DENIED
 from strongref.contract.notices import Notice, NoticeType
 from strongref.contract.values import ParameterType
 from strongref.errors import InvocationTimeoutError, ServiceError, StackLookupError, StoreError, StrongRefError
 from strongref.log import logger
-from strongref.next_steps import DENIED, next_step
+from strongref.next_steps import next_step
 from tests.support.builders import ACCOUNT, WEB
 from tests.support.fake_ssm import FakeClock, FakeSsm
 

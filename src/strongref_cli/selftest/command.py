@@ -28,7 +28,7 @@ from strongref_cli.selftest.probes import PROBES, Probe
 from strongref_cli.selftest.scene import Scene
 from strongref_cli.terminal import FAILED
 from strongref_cli.terminal.output import Result, TextTable, ask, ask_about, count, progress, put_out, show
-from strongref_toolkit.errors import UsageError
+from strongref_toolkit.errors import AwsCallError, UsageError
 from strongref_toolkit.messages import tell
 
 if TYPE_CHECKING:
@@ -183,11 +183,13 @@ def _check_installed(lab: Lab) -> str:
 
 def _warn_of_few_functions(lab: Lab) -> None:
     """AWS gives new accounts few functions at once; those beyond that wait."""
-    settings = [lab.call(Clients.functions, "GetAccountSettings", each) for each in dict.fromkeys(lab.regions)]
-    at_once = min(each["AccountLimit"]["ConcurrentExecutions"] for each in settings)
-    if at_once < _FEW_FUNCTIONS:
-        then = "Events may come late, so that response-date fails. Request a higher quota of Lambda"
-        tell("note", f"At most {at_once} functions run at once in this account. {then}.")
+    then = "Events may come late, so that response-date fails. Request a higher quota of Lambda"
+    for there in filter(None, (lab, lab.abroad)):
+        for region in dict.fromkeys(there.regions):
+            with suppress(AwsCallError):  # It is only a note.
+                limit = there.call(Clients.functions, "GetAccountSettings", region)["AccountLimit"]
+                if (at_once := limit["UnreservedConcurrentExecutions"]) < _FEW_FUNCTIONS:
+                    tell("note", f"At most {at_once} functions run at once in {region} of {there.account}. {then}.")
 
 
 def _plan(checks: Sequence[Check | Probe], lab: Lab, minutes: int) -> Result:
@@ -224,6 +226,7 @@ def _run(checks: Sequence[Check | Probe], lab: Lab) -> tuple[list[Tried], list[s
                             done(ended.result())
                     except BaseException:
                         lab.stop.set()  # Those that have begun soon end, and the others do not begin.
+                        pool.shutdown(wait=False, cancel_futures=True)
                         raise
         except BaseException:
             for text in _remove(lab, step):

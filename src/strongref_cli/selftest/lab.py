@@ -38,7 +38,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 3.0
 """Seconds between two looks at a stack."""
 _GIVE_UP = 1800.0
 """Seconds for one operation of a stack: longer than any that this makes."""
-CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+_CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 _BUSY = "_IN_PROGRESS"
 _CANCELED = ("Delete canceled", "in use by")
 """In the reason of the event of a deletion that CloudFormation refuses for an export in use."""
@@ -113,13 +113,13 @@ class Lab:
     def refusal(
         self, code: str, service: Callable[[Clients, str], Any], action: str, region: str, **request: Any
     ) -> str:
-        """The code, if a call fails with that one; empty if it succeeds. Raises `AwsCallError`: it fails otherwise."""
+        """What AWS says, if a call fails with that code; empty if it succeeds. Raises `AwsCallError`: another one."""
         try:
             self.call(service, action, region, **request)
         except AwsCallError as error:
             if error.code != code:
                 raise
-            return code
+            return str(error)
         return ""
 
     def deploy(self, region: str, stack: str, template: Mapping[str, Any], **request: Any) -> Ended:
@@ -131,7 +131,7 @@ class Lab:
         action = "Update" if before else "Create"
         sections = {name: section for name, section in template.items() if section}  # Some must not be empty.
         body = json.dumps(sections, separators=(",", ":"))
-        given = {"StackName": stack, "TemplateBody": body, "Capabilities": CAPABILITIES, **request}
+        given = {"StackName": stack, "TemplateBody": body, "Capabilities": _CAPABILITIES, **request}
         given["ClientRequestToken"] = uuid4().hex  # A response that is lost is asked for again.
         arn = self.call(Clients.cloudformation, f"{action}Stack", region, **given)["StackId"]
         return self._ended(stacks, arn, action.upper(), before)

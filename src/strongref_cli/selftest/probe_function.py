@@ -53,36 +53,46 @@ def handler(event: Event, context: Any) -> None:  # noqa: ANN401 (Lambda's own)
             time.sleep(0.5)
     url = urlsplit(event["ResponseURL"])
     dates = [(key, value) for key, value in parse_qsl(url.query) if key in ("X-Amz-Date", "Expires")]
-    seen = {key: event.get(key, "") for key in ("RequestType", "PhysicalResourceId", "StackId", "ResourceProperties")}
-    seen |= {"came": came, "url": url._replace(query=urlencode(dates)).geturl(), "looks": looks}
+    seen = {
+        "kind": event["RequestType"],
+        "physical_id": event.get("PhysicalResourceId", ""),
+        "stack": event["StackId"],
+        "properties": asked,
+        "came": came,
+        "url": url._replace(query=urlencode(dates)).geturl(),
+        "looks": looks,
+        "limits": _limits(asked["Into"], event["StackId"].split("/")[1]) if asked.get("Limits") else {},
+    }
     if "Into" in asked:
-        own = event["StackId"].split("/")[1]
-        seen |= {"limits": _limits(ssm, asked["Into"], own) if event["RequestType"] == "Create" else {}}
-        seen |= {"stored": time.time()}
+        seen["stored"] = time.time()
         name = f"{asked['Into']}/{event['RequestId']}"
         ssm.put_parameter(Name=name, Value=json.dumps(seen), Type="String", Overwrite=True)
     body = json.dumps(_response(event, asked, looks[0][1])).encode()
     urlopen(Request(event["ResponseURL"], body, {"Content-Type": ""}, method="PUT"))  # noqa: S310 (as it was sent)
 
 
-def _limits(ssm: Any, own: str, export: str) -> Event:  # noqa: ANN401 (a client of boto3)
-    """What is refused to the function's role, which may read its own parameters, and whether its stack exports yet."""
-    foreign, control = "/strongref", _client("cloudcontrol")
-    pages = _client("cloudformation").get_paginator("list_exports").paginate()
+def _limits(name: str, export: str) -> Event:
+    """What AWS says to the function's role, which may read this parameter and no other, and while its stack begins."""
+    read, pages = _client("ssm").get_parameters, _client("cloudformation").get_paginator("list_exports")
+    control = {"TypeName": "AWS::Lambda::Function", "Identifier": "strongref"}
+
+    def exported() -> bool:
+        return any(each["Name"] == export for page in pages.paginate() for each in page["Exports"])
+
     return {
-        "own": _error(ssm.get_parameters, Names=[own]),
-        "foreign": _error(ssm.get_parameters, Names=[own, foreign]),
-        "control": _error(control.get_resource, TypeName="AWS::Lambda::Function", Identifier="strongref"),
-        "exported": any(each["Name"] == export for page in pages for each in page["Exports"]),
+        "own": _said(read, Names=[name]),
+        "foreign": _said(read, Names=[name, "/strongref"]),
+        "control": _said(_client("cloudcontrol").get_resource, **control),
+        "exported": _said(exported),
     }
 
 
-def _error(call: Callable[..., object], **request: object) -> str:
+def _said(call: Callable[..., object], **request: object) -> str:
+    """The code and the text of the error; without one, whether there is anything."""
     try:
-        call(**request)
+        return str(bool(call(**request)))
     except ClientError as error:
-        return str(error.response["Error"]["Code"])
-    return ""
+        return str(error)
 
 
 def _look(event: Event, came: float) -> list[Any]:

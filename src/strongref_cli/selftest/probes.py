@@ -196,16 +196,18 @@ def _holding(at: Scene) -> dict[str, Seen]:
     (stack,) = at.lab.call(Clients.cloudformation, "DescribeStacks", region, StackName=at.consumer)["Stacks"]
     dates, skew = (sent, stack["CreationTime"], clock.now()), timedelta(seconds=2 * CLOCK_SKEW_SECONDS)
     at.lab.delete(region, at.consumer).expect("")
-    found = [
-        how
-        for how, name in (("ARN", stack["StackId"]), ("name", at.consumer))
-        if not at.lab.refusal("ValidationError", Clients.cloudformation, "DescribeStacks", region, StackName=name)
-    ]
+
+    def is_gone(name: str) -> bool:
+        request = {"StackName": name}
+        return bool(at.lab.refusal("ValidationError", Clients.cloudformation, "DescribeStacks", region, **request))
+
+    named = Reads(at.lab, region, at.path).until(lambda: is_gone(at.consumer), bound)
+    found = not is_gone(stack["StackId"])
     return {
         "imports-first": too_early,
         "hold-time": Seen(seconds <= HURRIED_SECONDS, f"{seconds:.1f} s"),
         "list-imports": Seen(lag < bound or not lag, f"after {lag:.2f} s"),
-        "deleted-stacks": Seen(found == ["ARN"], f"found by its {' and its '.join(found)}"),
+        "deleted-stacks": Seen(found and named <= bound, f"by its name for {named:.2f} s, by its ARN: {found}"),
         "response-dates": Seen(
             dates[0] - skew < dates[1] < dates[2] + skew, f"{dates[1]:%T} between {dates[0]:%T} and {dates[2]:%T}"
         ),
@@ -215,7 +217,7 @@ def _holding(at: Scene) -> dict[str, Seen]:
 def _import_of_nothing(at: Scene, resources: Mapping[str, Any]) -> Seen:
     """What a creation does before CloudFormation finds that an export is missing."""
     region = at.lab.regions[0]
-    ended = at.lab.deploy(region, at.consumer, {"Resources": {"Nothing": NOTHING, **resources}})
+    ended = at.import_early({"Resources": {"Nothing": NOTHING, **resources}})
     touched = {each["LogicalResourceId"] for each in at.lab.stacks(region).events(at.consumer)} - {at.consumer}
     at.lab.delete(region, at.consumer).expect("")
     return Seen(ended.status != CREATED and not touched, f"{', '.join(sorted(touched)) or 'nothing'} before {ended}")
@@ -231,7 +233,7 @@ def _tagging(at: Scene) -> dict[str, Seen]:
         return bool(found["ResourceTagMappingList"])
 
     lag = reads.until(shown)
-    large = {"ResourcesPerPage": TAGGED_PER_PAGE}
+    large = {"ResourcesPerPage": TAGGED_PER_PAGE, "TagFilters": filters}
     refused = at.lab.refusal("InvalidParameterException", Clients.tagging, "GetResources", reads.region, **large)
     return {
         "tagging-lag": Seen(lag <= GIVE_UP_SECONDS, f"after {lag:.1f} s"),

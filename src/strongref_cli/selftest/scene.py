@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 from strongref.aws.clients import Clients
 from strongref.contract.names import CLAIM_TAG, ExportScope, Key, Producer
 from strongref_cli.doctor.abroad import invoke_janitor
-from strongref_cli.selftest.lab import Lab, ensure
+from strongref_cli.selftest.lab import Ended, Lab, ensure
 from strongref_toolkit.errors import AwsCallError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from strongref_cli.selftest.lab import Ended
 
     Template = dict[str, Any]
 
@@ -92,6 +90,15 @@ class Scene:
 
     def deploy_consumer(self, template: Template, **request: str) -> Ended:
         return self.web.deploy(self.lab.regions[1], self.consumer, template, **request)
+
+    def import_early(self, template: Template) -> Ended:
+        """Create the consumer next to the producer; its export is not there, which may be found at once or later."""
+        try:
+            return self.lab.deploy(self.lab.regions[0], self.consumer, template)
+        except AwsCallError as error:
+            if "No export named" not in str(error):
+                raise
+            return Ended("", str(error))
 
     def delete_producer(self) -> Ended:
         return self.lab.delete(self.lab.regions[0], self.producer)

@@ -194,7 +194,7 @@ def test_what_is_older_than_the_operation_is_not_its_end(
 def test_an_account_that_runs_few_functions_at_once_is_told(
     limits: tuple[int, int], warned: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = iter([{"AccountLimit": {"ConcurrentExecutions": limit}} for limit in limits])
+    found = iter([{"AccountLimit": {"UnreservedConcurrentExecutions": limit}} for limit in limits])
     monkeypatch.setattr(Lab, "call", lambda *_: next(found))
     command._warn_of_few_functions(LAB)
     assert ("At most 10 functions run at once" in capsys.readouterr().err) is warned

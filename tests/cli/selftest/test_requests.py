@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from strongref.contract.origin import ResponseHosts
-from strongref_cli.selftest.requests import Look, Request, in_progress, response_urls
+from strongref_cli.selftest.requests import Look, Request, in_progress, limits, response_urls
 from tests.support.builders import stack_arn
 
 STACK = stack_arn("network", "eu-west-1")
@@ -52,3 +52,28 @@ def test_another_host_is_a_setting() -> None:
 
 def test_another_key_is_no_matter_of_the_host() -> None:
     assert wrong(request((0, ""), key="0b1c")) == {"response-key": ""}
+
+
+DENIED = "An error occurred (AccessDeniedException) when calling the GetResource operation: "
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        (
+            {
+                "own": "True",
+                "foreign": DENIED,
+                "control": f"{DENIED}… perform: lambda:GetFunction",
+                "exported": "False",
+            },
+            True,
+        ),
+        ({"own": "True", "foreign": "True", "control": "(ResourceNotFoundException)", "exported": "True"}, False),
+        ({"own": DENIED, "foreign": DENIED, "control": DENIED, "exported": DENIED}, None),
+        ({"own": "True", "foreign": "Throttling", "control": "Throttling", "exported": "Throttling"}, None),
+    ],
+)
+def test_only_what_aws_refuses_for_the_right_reason_shows_a_limit(said: dict[str, str], holds: bool | None) -> None:
+    found = limits(**said)
+    assert (len(found), {each.holds for each in found.values()}) == (3, {holds})

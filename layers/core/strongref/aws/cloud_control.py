@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 
 from strongref.aws import errors
 from strongref.aws.retry import CallFailedError, RegionalApi, pages
+from strongref.codes import DENIED
 from strongref.errors import StrongRefError, WaitInterruptedError
-from strongref.next_steps import DENIED
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudcontrol import CloudControlApiClient

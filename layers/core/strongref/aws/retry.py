@@ -20,8 +20,8 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
 from strongref.aws.rate_limit import InFlight, RateLimiter, Turn
+from strongref.codes import THROTTLED
 from strongref.errors import OUT_OF_TIME
-from strongref.next_steps import THROTTLED
 
 if TYPE_CHECKING:
     from strongref.protocol.time import Clock

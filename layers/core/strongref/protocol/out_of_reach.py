@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from strongref.codes import DENIED, NOT_ACCEPTED
 from strongref.errors import StoreError, UndecryptableError
 from strongref.protocol.phases import Phase
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_out_of_reach(error: StoreError) -> bool:
     """Whether a call failed because its region does not exist, is not enabled, or does not let this account in."""
-    from strongref.next_steps import DENIED, NOT_ACCEPTED, WITHOUT_RESPONSE  # noqa: PLC0415 (only failures need them)
+    from strongref.next_steps import WITHOUT_RESPONSE  # noqa: PLC0415 (only failures need them)
 
     is_key = isinstance(error, UndecryptableError)
     return not is_key and (error.code in DENIED or error.code in NOT_ACCEPTED or error.code in WITHOUT_RESPONSE)
