@@ -9,8 +9,8 @@ This package is exactly what runs in Lambda. Each folder may import those above 
     macro/      `Transform: StrongRef`: turns references in templates into Exports and Imports.
     runtime/    what Lambda needs: handlers for custom resources and schedules, the response's delivery, the wiring.
 
-`arns`, `errors`, `refusals`, `text`, `log` and `metrics` serve all of them. The functions in `handlers/` only import
-`runtime` and `macro`.
+`arns`, `codes`, `errors`, `refusals`, `text`, `log` and `metrics` serve all of them. The functions in `handlers/` only
+import `runtime` and `macro`.
 
 An event of an Export passes these stages:
 

@@ -169,7 +169,7 @@ def request(at: Scene) -> dict[str, Seen]:
         **response_urls(found, hosts, at.lab.regions[0]),
         **_scalars(found[0].properties),
         **_cleanups(found),
-        "failed-create": Seen(failing == ["Create", "Delete"] * 2, ", ".join(failing)),
+        "failed-creation": Seen(failing == ["Create", "Delete"] * 2, ", ".join(failing)),
         "stack-status": Seen(statuses == ["CREATE", "UPDATE", "UPDATE_ROLLBACK", "DELETE"], ", ".join(statuses)),
         "rollback-request": Seen(former == ("2" if is_too_large else "3"), f"with {former}"),
         "cleanup-failure": Seen(leaked.status == UPDATED, str(leaked)),

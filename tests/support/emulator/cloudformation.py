@@ -19,7 +19,7 @@ CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 FAILED = "_failed_creates"
 """What of a stack is there though its creation failed."""
 
-BELIEFS = ("cleanup-phase", "cleanup-failure", "stack-status", "replacement", "failed-create", "nested-stacks")
+BELIEFS = ("cleanup-phase", "cleanup-failure", "stack-status", "replacement", "failed-creation", "nested-stacks")
 
 _STACK_ID = re.compile(r"<StackId>([^<]*)</StackId>")
 
@@ -128,7 +128,7 @@ def deleting_failures(roll_back: Callable[..., Awaitable[None]]) -> Callable[...
         name: str, arn: str, stack: dict[str, Any], operation: dict[str, Any], *rest: object
     ) -> None:
         failed = stack.pop(FAILED, {})
-        for logical_id, resource in () if wrong.is_wrong("failed-create") else failed.items():
+        for logical_id, resource in () if wrong.is_wrong("failed-creation") else failed.items():
             stack["_resources"][logical_id] = resource
             operation["created"].append(logical_id)
         await roll_back(name, arn, stack, operation, *rest)
