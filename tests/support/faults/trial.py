@@ -166,7 +166,7 @@ class Trial:
                 yield f"not held: {sorted(name for name, _ in self._held - self._world.holds())}"
         if self._scenario.writes_nothing:
             yield from (f"it writes: {call}" for call in delivery.calls if call.took_effect and _writes(call))
-        if ended == "NONE" and not delivery.died and delivery.calls[-1].action != ANSWER:
+        if ended == "NONE" and not delivery.died and all(call.action != ANSWER for call in delivery.calls):
             yield "nobody answers"
         yield from self._leftover_fences(delivery)
 
