@@ -86,7 +86,7 @@ e2e: setup ## All deployments with sam into a local emulator|7 min
 
 # The quick tests must cover the branches of the code. To measure that takes them nearly twice as long, so not each change
 # waits for it.
-deep: setup ## Every order of calls, the largest deployments, the stories of whole pages; 95 % coverage|30 min
+deep: setup ## Every order of calls, the largest deployments, the stories of whole pages; 95 % coverage|40 min
 	$(BIN)/pytest -m 'not (hypothesis or slow or deep or e2e or largest or site)' -n auto --cov --cov-fail-under=95
 	$(BIN)/pytest -m deep -n 4 --maxschedchunk 1
 
