@@ -194,7 +194,7 @@ def _holding(at: Scene) -> dict[str, Seen]:
     lag = max(0.0, first["listed"] - first["created"]) if "listed" in first else waited
     bound = read_lag(at.lab.session, [region]).seconds
     (stack,) = at.lab.call(Clients.cloudformation, "DescribeStacks", region, StackName=at.consumer)["Stacks"]
-    dates, skew = (sent, stack["CreationTime"], clock.now()), timedelta(seconds=2 * CLOCK_SKEW_SECONDS)
+    created, until, skew = stack["CreationTime"], clock.now(), timedelta(seconds=2 * CLOCK_SKEW_SECONDS)
     at.lab.delete(region, at.consumer).expect("")
 
     def is_gone(name: str) -> bool:
@@ -208,9 +208,7 @@ def _holding(at: Scene) -> dict[str, Seen]:
         "hold-time": Seen(seconds <= HURRIED_SECONDS, f"{seconds:.1f} s"),
         "list-imports": Seen(lag < bound or not lag, f"after {lag:.2f} s"),
         "deleted-stacks": Seen(found and named <= bound, f"by its name for {named:.2f} s, by its ARN: {found}"),
-        "response-dates": Seen(
-            dates[0] - skew < dates[1] < dates[2] + skew, f"{dates[1]:%T} between {dates[0]:%T} and {dates[2]:%T}"
-        ),
+        "response-dates": Seen(sent - skew < created < until + skew, f"{created:%T} between {sent:%T} and {until:%T}"),
     }
 
 
